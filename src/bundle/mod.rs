@@ -1,0 +1,3 @@
+//! Owns: the trusted channel: parse, check all or nothing, compile once, version by digest.
+//! Must not know: sessions, data, network.
+//! Start reading at: `load.rs`.

@@ -1,0 +1,3 @@
+//! Owns: subcommands, most of them clients of the API.
+//! Must not know: business rules.
+//! Start reading at: `mod.rs`.

@@ -1,0 +1,3 @@
+//! Owns: wiring, start, ordered stop.
+//! Must not know: business rules.
+//! Start reading at: `mod.rs`.

@@ -1,0 +1,3 @@
+//! Owns: remembering: units of work in, views out; conflicts; schema versions.
+//! Must not know: hook, policy, gateway, gRPC.
+//! Start reading at: `mod.rs`.

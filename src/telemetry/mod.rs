@@ -1,0 +1,3 @@
+//! Owns: names of metrics and spans, logging, redaction.
+//! Must not know: business rules.
+//! Start reading at: `mod.rs`.
