@@ -1,1 +1,3 @@
-fn main(){}
+//! The `stateguard` binary: hands the command line to `stateguard::cli`.
+
+fn main() {}
