@@ -162,7 +162,10 @@ mod tests {
         let one: Value = serde_json::from_str(r#"{"b":1,"a":2}"#).unwrap();
         let two: Value = serde_json::from_str(r#"{"a":2,"b":1}"#).unwrap();
         assert_eq!(digest(&one), digest(&two));
-        assert_eq!(text(&json!({"\u{fb33}": 1, "\u{1f600}": 2})), "{\"\u{1f600}\":2,\"\u{fb33}\":1}");
+        assert_eq!(
+            text(&json!({"\u{fb33}": 1, "\u{1f600}": 2})),
+            "{\"\u{1f600}\":2,\"\u{fb33}\":1}"
+        );
     }
 
     #[test]

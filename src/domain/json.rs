@@ -25,11 +25,9 @@ pub struct JsonLimits {
 
 impl JsonLimits {
     /// For arguments and everything an agent sends.
-    pub const ARGUMENTS: Self =
-        Self { bytes: 1 << 20, depth: 64, nodes: 100_000, key_bytes: 256 };
+    pub const ARGUMENTS: Self = Self { bytes: 1 << 20, depth: 64, nodes: 100_000, key_bytes: 256 };
     /// For tool responses; the contract's own byte cap comes on top.
-    pub const RESPONSE: Self =
-        Self { bytes: 8 << 20, depth: 64, nodes: 100_000, key_bytes: 256 };
+    pub const RESPONSE: Self = Self { bytes: 8 << 20, depth: 64, nodes: 100_000, key_bytes: 256 };
 }
 
 /// What is wrong with a document.
@@ -326,8 +324,9 @@ impl Reader<'_> {
         let mut code = 0;
         for _ in 0..4 {
             let byte = self.next()?;
-            let digit = char::from(byte).to_digit(16).ok_or_else(|| {
-                JsonFault { kind: JsonFaultKind::Syntax, at: self.at.saturating_sub(1) }
+            let digit = char::from(byte).to_digit(16).ok_or_else(|| JsonFault {
+                kind: JsonFaultKind::Syntax,
+                at: self.at.saturating_sub(1),
             })?;
             code = code * 16 + digit;
         }

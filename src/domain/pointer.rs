@@ -12,7 +12,9 @@ pub struct Pointer(String);
 
 /// Why a text is not a JSON Pointer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a JSON Pointer: it must be empty or begin with `/`, and `~` must be `~0` or `~1`")]
+#[error(
+    "`{0}` is not a JSON Pointer: it must be empty or begin with `/`, and `~` must be `~0` or `~1`"
+)]
 pub struct NotAPointer(pub String);
 
 impl Pointer {

@@ -1,7 +1,15 @@
 //! Owns: generated code of `stateguard.v1`.
 //! Must not know: everything else.
 //! Start reading at: `proto/stateguard/v1/`.
-#![allow(missing_docs, missing_debug_implementations, unreachable_pub, clippy::all, clippy::pedantic, clippy::restriction, reason = "generated code")]
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    reason = "generated code"
+)]
 
 /// The generated messages, clients and servers.
 pub mod v1 {
