@@ -98,7 +98,9 @@ struct FaultSet {
 impl FaultSet {
     fn covers(&self, method: &Method, path: &str) -> bool {
         let path_fits = self.path == "*"
-            || path.strip_prefix(self.path.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/'));
+            || path
+                .strip_prefix(self.path.as_str())
+                .is_some_and(|r| r.is_empty() || r.starts_with('/'));
         path_fits && self.method.as_deref().is_none_or(|m| m.eq_ignore_ascii_case(method.as_str()))
     }
 }

@@ -81,7 +81,9 @@ pub enum ShopError {
         cause: sqlx::Error,
     },
     /// A mail file could not be read.
-    #[error("the mail `{path}` cannot be read: {cause}; give a readable `.eml` file or a folder of them")]
+    #[error(
+        "the mail `{path}` cannot be read: {cause}; give a readable `.eml` file or a folder of them"
+    )]
     Mail {
         /// The file or folder.
         path: PathBuf,
@@ -170,8 +172,8 @@ async fn open(options: &ShopOptions) -> Result<Database, ShopError> {
     let database = Database::open(&options.db).await.map_err(failed)?;
     seed::fill(&database).await.map_err(failed)?;
     for path in mail_files(&options.mails)? {
-        let raw = std::fs::read(&path)
-            .map_err(|cause| ShopError::Mail { path: path.clone(), cause })?;
+        let raw =
+            std::fs::read(&path).map_err(|cause| ShopError::Mail { path: path.clone(), cause })?;
         let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         seed::put_mail(&database, &stem, &raw).await.map_err(failed)?;
     }

@@ -12,17 +12,20 @@ use super::{
 
 const ORDER: &str = "SELECT order_id, customer_id, status, total_cents, refundable_cents, currency,
     delivery_note, version FROM orders WHERE order_id = $1";
-const REFUNDS: &str = "SELECT refund_id, order_id, amount_cents, currency, status, reason, created_at
+const REFUNDS: &str =
+    "SELECT refund_id, order_id, amount_cents, currency, status, reason, created_at
     FROM refunds WHERE ($1 IS NULL OR order_id = $1) AND ($2 IS NULL OR request_key = $2)
     ORDER BY refund_id LIMIT 200";
 const NEXT_REFUND: &str =
     "SELECT COALESCE(MAX(CAST(substr(refund_id, 4) AS INTEGER)), 1000) + 1 FROM refunds";
-const TAKE_MONEY: &str = "UPDATE orders SET refundable_cents = refundable_cents - $2, version = version + 1
+const TAKE_MONEY: &str =
+    "UPDATE orders SET refundable_cents = refundable_cents - $2, version = version + 1
     WHERE order_id = $1 AND refundable_cents >= $2";
 const PUT_REFUND: &str = "INSERT INTO refunds
     (refund_id, order_id, amount_cents, currency, reason, status, request_key, created_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))";
-const PAID_HOW: &str = "SELECT method FROM payments WHERE order_id = $1 ORDER BY payment_id LIMIT 1";
+const PAID_HOW: &str =
+    "SELECT method FROM payments WHERE order_id = $1 ORDER BY payment_id LIMIT 1";
 const NOTES: &str = "SELECT note_id, order_id, text, created_at FROM notes
     WHERE ($1 IS NULL OR order_id = $1) AND ($2 IS NULL OR request_key = $2)
     ORDER BY note_id LIMIT 200";

@@ -122,7 +122,10 @@ async fn a_key_with_another_body_a_missing_key_and_an_empty_order_are_refused() 
     assert_eq!(reused, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!((empty, &body["error"]["code"]), (StatusCode::CONFLICT, &json!("not_eligible")));
     assert_eq!(cancelled, StatusCode::CONFLICT);
-    assert_eq!((other_sum, &changed["error"]["code"]), (StatusCode::CONFLICT, &json!("amount_changed")));
+    assert_eq!(
+        (other_sum, &changed["error"]["code"]),
+        (StatusCode::CONFLICT, &json!("amount_changed"))
+    );
     assert_eq!(post.status(), StatusCode::BAD_REQUEST);
     assert_eq!(shop.count("SELECT count(*) FROM refunds WHERE refund_id != 'rf_1000'").await, 1);
 }
@@ -132,7 +135,8 @@ async fn without_the_api_key_nothing_is_answered_but_the_request_is_logged() {
     let shop = Running::start().await;
     let answer = shop.client.get(shop.url("/v1/orders/CMD-9988")).send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
-    let logged = "SELECT count(*) FROM requests WHERE status = 401 AND path = '/v1/orders/CMD-9988'";
+    let logged =
+        "SELECT count(*) FROM requests WHERE status = 401 AND path = '/v1/orders/CMD-9988'";
     assert_eq!(shop.count(logged).await, 1);
 }
 
@@ -143,7 +147,8 @@ async fn a_note_is_written_once_per_key_and_listed_by_order() {
     let (first, written) = shop.post("/v1/notes", "n-1", note.clone()).await;
     let (second, again) = shop.post("/v1/notes", "n-1", note).await;
     let listed = read(shop.get("/v1/notes?order_id=CMD-9988").await).await;
-    let (unknown, _) = shop.post("/v1/notes", "n-2", json!({"order_id": "CMD-1", "text": "x"})).await;
+    let (unknown, _) =
+        shop.post("/v1/notes", "n-2", json!({"order_id": "CMD-1", "text": "x"})).await;
 
     assert_eq!((first, second), (StatusCode::CREATED, StatusCode::OK));
     assert_eq!(written, again);
