@@ -13,3 +13,4 @@ pub mod limits;
 pub mod pointer;
 pub mod reason;
 pub mod session;
+pub mod unit;
