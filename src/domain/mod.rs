@@ -13,4 +13,3 @@ pub mod limits;
 pub mod pointer;
 pub mod reason;
 pub mod session;
-pub mod unit;

@@ -1,3 +1,0 @@
-use serde_json::json;
-
-use super::*;
