@@ -150,11 +150,7 @@ fn every_attack_token_is_refused_with_its_own_code() {
             ),
             R::TokenSignature,
         ),
-        (
-            "signature cut",
-            format!("{front}.{}", &signature[..80]),
-            R::TokenSignature,
-        ),
+        ("signature cut", format!("{front}.{}", &signature[..80]), R::TokenSignature),
         ("no signature", format!("{front}."), R::TokenSignature),
         ("padded base64", format!("{front}.{signature}=="), R::TokenMalformed),
         ("standard base64 alphabet", format!("{head}.{body}+/.{signature}"), R::TokenMalformed),
