@@ -1,0 +1,233 @@
+//! One stored piece of content, with labels and provenance.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    clock::Timestamp,
+    contract_terms::PartKind,
+    ids::{ActionId, DatumId, SessionId},
+    label::{Integrity, Label, LabelMap},
+    pointer::Pointer,
+};
+
+/// A datum of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Datum {
+    /// Its handle.
+    pub id: DatumId,
+    /// Whose it is.
+    pub session: SessionId,
+    /// Media type without parameters.
+    pub media_type: String,
+    /// What it holds.
+    pub content: Content,
+    /// Labels by place.
+    pub labels: LabelMap,
+    /// How it came here.
+    pub origin: Origin,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// The business id, where the contract gives one; shown by right, never part of the handle.
+    pub display: Option<String>,
+}
+
+/// What a datum holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// A strict JSON document.
+    Json(Value),
+    /// UTF-8 text.
+    Text(String),
+    /// Anything else.
+    Bytes(Vec<u8>),
+}
+
+/// How a datum came here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "from")]
+pub enum Origin {
+    /// The agent handed it in.
+    Ingested,
+    /// The principal's own words.
+    Statement {
+        /// Brought by a workload with the right to relay.
+        relayed: bool,
+    },
+    /// The answer of a tool.
+    Tool {
+        /// The contract.
+        tool: String,
+        /// Its version.
+        version: u32,
+        /// The action it answered.
+        action: ActionId,
+    },
+}
+
+impl Origin {
+    /// As the API and the log write it.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Ingested => "ingested".to_owned(),
+            Self::Statement { .. } => "statement".to_owned(),
+            Self::Tool { tool, version, .. } => format!("tool:{tool}@{version}"),
+        }
+    }
+}
+
+impl Content {
+    /// The JSON value at a pointer, or the text itself at the root of a text.
+    #[must_use]
+    pub fn at(&self, pointer: &Pointer) -> Option<Value> {
+        match self {
+            Self::Json(value) => pointer.get(value).cloned(),
+            Self::Text(text) => (*pointer == Pointer::root()).then(|| Value::String(text.clone())),
+            Self::Bytes(_) => None,
+        }
+    }
+
+    /// Size in bytes of what would be handed out.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Json(value) => value.to_string().len(),
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Member names and types without values.
+    #[must_use]
+    pub fn shape(&self) -> Value {
+        match self {
+            Self::Json(value) => shape(value),
+            Self::Text(text) => Value::String(format!("text of {} bytes", text.len())),
+            Self::Bytes(bytes) => Value::String(format!("{} bytes", bytes.len())),
+        }
+    }
+}
+
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Null => Value::from("null"),
+        Value::Bool(_) => Value::from("boolean"),
+        Value::Number(_) => Value::from("number"),
+        Value::String(text) => Value::String(format!("text of {} bytes", text.len())),
+        Value::Array(items) => {
+            let mut described = vec![Value::String(format!("{} items", items.len()))];
+            described.extend(items.first().map(shape));
+            Value::Array(described)
+        }
+        Value::Object(members) => Value::Object(
+            members.iter().map(|(name, member)| (name.clone(), shape(member))).collect(),
+        ),
+    }
+}
+
+/// One part of a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementPart {
+    /// How it came into being.
+    pub kind: PartKind,
+    /// The words.
+    pub text: String,
+}
+
+/// Content and labels of a statement: a typed part is the principal's word, all else is not.
+#[must_use]
+pub fn statement(parts: &[StatementPart]) -> (Content, LabelMap) {
+    let mut labels = LabelMap::whole(Label::unlabelled());
+    let mut items = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let at = Pointer::root().child("parts").child(&index.to_string());
+        if part.kind == PartKind::Typed {
+            let readers = std::iter::once("subject".to_owned()).chain(["staff".to_owned()]);
+            let label = Label {
+                integrity: Integrity::User,
+                readers: super::label::Readers::Only(readers.collect()),
+                ..Label::unlabelled()
+            };
+            labels.set(at, label);
+        }
+        let mut item = Map::new();
+        item.insert("kind".to_owned(), Value::from(part.kind.as_str()));
+        item.insert("text".to_owned(), Value::from(part.text.clone()));
+        items.push(Value::Object(item));
+    }
+    let mut document = Map::new();
+    document.insert("parts".to_owned(), Value::Array(items));
+    (Content::Json(Value::Object(document)), labels)
+}
+
+/// The typed words of a statement datum; quoted lines (`>`) and fenced blocks inside them are left
+/// out, since they are somebody else's words.
+#[must_use]
+pub fn typed_words(datum: &Datum) -> Vec<String> {
+    let (Origin::Statement { .. }, Content::Json(document)) = (&datum.origin, &datum.content)
+    else {
+        return Vec::new();
+    };
+    let parts = document.get("parts").and_then(Value::as_array);
+    parts
+        .into_iter()
+        .flatten()
+        .filter(|part| part.get("kind").and_then(Value::as_str) == Some(PartKind::Typed.as_str()))
+        .filter_map(|part| part.get("text").and_then(Value::as_str))
+        .map(without_quotations)
+        .collect()
+}
+
+fn without_quotations(text: &str) -> String {
+    let mut fenced = false;
+    let mut kept = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if !fenced && !line.trim_start().starts_with('>') {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(kind: PartKind, text: &str) -> StatementPart {
+        StatementPart { kind, text: text.to_owned() }
+    }
+
+    #[test]
+    fn only_typed_parts_are_the_principals_word() {
+        let (content, labels) =
+            statement(&[part(PartKind::Typed, "lend b1"), part(PartKind::Pasted, "lend b2")]);
+        let at = |text: &str| Pointer::parse(text).unwrap();
+        assert_eq!(labels.at(&at("/parts/0/text")).integrity, Integrity::User);
+        assert_eq!(labels.at(&at("/parts/1/text")).integrity, Integrity::Untrusted);
+        assert_eq!(labels.joined().integrity, Integrity::Untrusted);
+        assert_eq!(content.at(&at("/parts/1/text")), Some(Value::from("lend b2")));
+    }
+
+    #[test]
+    fn quotations_inside_typed_text_are_left_out() {
+        assert_eq!(
+            without_quotations("please\n> lend b9\n```\nlend b8\n```\nlend b1"),
+            "please\nlend b1"
+        );
+    }
+
+    #[test]
+    fn a_shape_holds_no_value() {
+        let content = Content::Json(serde_json::json!({"secret": "abc", "n": [1, 2]}));
+        assert_eq!(
+            content.shape().to_string(),
+            r#"{"secret":"text of 3 bytes","n":["2 items","number"]}"#
+        );
+    }
+}
