@@ -20,6 +20,8 @@ pub mod limits;
 pub mod pointer;
 pub mod principal;
 pub mod reason;
+pub mod request;
+pub mod response;
 pub mod session;
 pub mod session_record;
 pub mod unit;

@@ -180,6 +180,7 @@ reasons! {
     SendWindowPassed = "send_window_passed", SendWindowPassed, Warning, Later, "the window for sending the request has passed", "try again";
     // response gates (CONVENTIONS D)
     StatusUnexpected = "response_corruption:status_unexpected", StatusUnexpected, Warning, Later, "the answer has a status that the contract does not expect", "read again later";
+    HeadMalformed = "response_corruption:head_malformed", HeadMalformed, Warning, Later, "what came back is not an HTTP answer", "repair the tool";
     RedirectRefused = "response_corruption:redirect_refused", RedirectRefused, Alarm, No, "the answer points to another place", "repair the endpoint";
     MediaTypeMissing = "response_corruption:media_type_missing", MediaTypeMissing, Warning, Later, "the answer does not say what it is", "read again later";
     MediaTypeMismatch = "response_corruption:media_type_mismatch", MediaTypeMismatch, Warning, Later, "the answer is of another kind than the contract says", "read again later";
