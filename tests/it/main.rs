@@ -1,5 +1,6 @@
 //! The integration tests: one binary, one module a subject.
 
+mod gates;
 mod gateway;
 mod shop;
 mod support;

@@ -43,10 +43,26 @@ fn the_plain_alternative_is_taken_and_html_alone_is_reduced_to_text() {
 #[test]
 fn quotations_are_split_off_with_the_line_that_introduces_them() {
     for (text, body, quoted) in [
-        ("new\n\nOn 5 Jan 2026, A <a@b.c> wrote:\n> old\n>> older\n\nbye", "new\n\n\nbye", "On 5 Jan 2026, A <a@b.c> wrote:\n> old\n>> older"),
-        ("oui\n\nLe 5 janv. 2026 à 10:15,\nA <a@b.c> a écrit :\n\n> non", "oui", "Le 5 janv. 2026 à 10:15,\nA <a@b.c> a écrit :\n> non"),
-        ("see\n-----Original Message-----\nFrom: x\nall of it", "see", "-----Original Message-----\nFrom: x\nall of it"),
-        ("так\n\nВід: x@y.z\nДата: 5.1.2026\n\nстаре", "так", "Від: x@y.z\nДата: 5.1.2026\n\nстаре"),
+        (
+            "new\n\nOn 5 Jan 2026, A <a@b.c> wrote:\n> old\n>> older\n\nbye",
+            "new\n\n\nbye",
+            "On 5 Jan 2026, A <a@b.c> wrote:\n> old\n>> older",
+        ),
+        (
+            "oui\n\nLe 5 janv. 2026 à 10:15,\nA <a@b.c> a écrit :\n\n> non",
+            "oui",
+            "Le 5 janv. 2026 à 10:15,\nA <a@b.c> a écrit :\n> non",
+        ),
+        (
+            "see\n-----Original Message-----\nFrom: x\nall of it",
+            "see",
+            "-----Original Message-----\nFrom: x\nall of it",
+        ),
+        (
+            "так\n\nВід: x@y.z\nДата: 5.1.2026\n\nстаре",
+            "так",
+            "Від: x@y.z\nДата: 5.1.2026\n\nстаре",
+        ),
         ("I have two things:\n> b", "I have two things:", "> b"),
         ("From: is a word here\nand no header", "From: is a word here\nand no header", ""),
     ] {
