@@ -1,5 +1,7 @@
 //! Compiles the API definition without protoc.
 
+#![allow(clippy::disallowed_methods, reason = "cargo hands paths to build scripts by environment")]
+
 use std::{env, fs, path::PathBuf};
 
 use protox::prost::Message;
