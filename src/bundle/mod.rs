@@ -4,6 +4,7 @@
 
 pub mod approvals;
 pub mod contract;
+pub mod render;
 pub mod schema;
 pub mod template;
 pub mod workflow;

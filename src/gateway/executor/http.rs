@@ -44,7 +44,7 @@ use crate::{
 };
 
 /// How long we look for bytes past the end of an answer whose server closes the connection.
-const LINGER: Duration = Duration::from_millis(20);
+const LINGER: Duration = Duration::from_millis(50);
 
 /// The executor of HTTP tools.
 pub struct HttpExecutor {

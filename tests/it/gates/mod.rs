@@ -92,6 +92,7 @@ fn cases() -> Vec<(String, Case)> {
             (name, case)
         })
         .collect();
+    assert!(found.len() > 1, "the corpus is missing");
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
 }
