@@ -2,7 +2,14 @@
 //! Must not know: hook, policy, gateway, gRPC.
 //! Start reading at: `mod.rs`, then `sqlite/` or `postgres/`.
 
+mod open;
+mod postgres;
+mod sql;
+mod sqlite;
+
 use std::fmt;
+
+pub use open::{Address, DEFAULT_CONNECTIONS, open, open_to_read};
 
 use crate::domain::{
     action::ActionState,
@@ -334,4 +341,9 @@ pub async fn commit_one(store: &dyn Store, unit: Unit) -> Result<Receipt, Refusa
     store.commit(vec![unit]).await.pop().unwrap_or_else(|| {
         Err(Refusal::Store(StoreError::Unavailable("no answer for the unit".to_owned())))
     })
+}
+
+/// Every statement of the store as (name, PostgreSQL, SQLite), for whoever wants to check them against a database.
+pub fn every_statement() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    sql::statements::ALL.iter().map(|sql| (sql.name, sql.postgres, sql.sqlite))
 }

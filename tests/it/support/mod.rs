@@ -2,3 +2,6 @@
 
 pub(crate) mod clock;
 pub(crate) mod hostile;
+pub(crate) mod postgres;
+pub(crate) mod seam;
+pub(crate) mod stores;

@@ -1,0 +1,32 @@
+-- The decision log: canonical bytes as they were hashed, and columns derived from them.
+CREATE TABLE entries (
+    tenant_id    TEXT NOT NULL,                                            -- whose log
+    entry_id     TEXT NOT NULL,                                            -- ent_...
+    session_id   TEXT,                                                     -- null for entries about the daemon
+    session_seq  INTEGER CHECK (session_seq >= 1),                         -- 1, 2, 3 ... within the session
+    action_id    TEXT,                                                     -- the action it is about
+    kind         TEXT NOT NULL,                                            -- such as decision
+    occurred_at  INTEGER NOT NULL,                                         -- microseconds UTC
+    tool         TEXT,                                                     -- the tool it is about
+    decision     TEXT,                                                     -- the verdict, where it is a decision
+    reasons      TEXT NOT NULL,                                            -- reason codes, sorted, joined by one space
+    bytes        BLOB NOT NULL CHECK (length(bytes) BETWEEN 2 AND 65535),  -- canonical JSON, verbatim
+    leaf_hash    TEXT NOT NULL,                                            -- RFC 6962 leaf hash of the bytes
+    mac          TEXT NOT NULL,                                            -- keyed digest of the bytes
+    PRIMARY KEY (tenant_id, entry_id),
+    CHECK ((session_id IS NULL) = (session_seq IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX entries_by_session ON entries (tenant_id, session_id, session_seq);
+CREATE INDEX entries_by_action ON entries (tenant_id, action_id);
+CREATE INDEX entries_by_time ON entries (tenant_id, occurred_at, entry_id);
+
+-- Entries are only ever added.
+CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries
+BEGIN
+    SELECT RAISE(ABORT, 'entries of the decision log never change');
+END;
+CREATE TRIGGER entries_never_go BEFORE DELETE ON entries
+BEGIN
+    SELECT RAISE(ABORT, 'entries of the decision log are never deleted');
+END;

@@ -1,0 +1,83 @@
+//! What a database says when it does not do what it is told, sorted into the store's own kinds.
+
+use sqlx::{Error, error::ErrorKind};
+
+use crate::store::{Refusal, StoreError};
+
+/// Why a unit was not applied.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// A guard did not hold.
+    Refused(Refusal),
+    /// The database failed.
+    Sql { table: &'static str, error: Error },
+}
+
+impl Fault {
+    pub(crate) fn sql(table: &'static str, error: Error) -> Self {
+        Self::Sql { table, error }
+    }
+
+    pub(crate) fn corrupt(table: &'static str, key: &str, what: impl Into<String>) -> Self {
+        let fault = StoreError::Corrupt { table, key: key.to_owned(), what: what.into() };
+        Self::Refused(Refusal::Store(fault))
+    }
+
+    /// Whether the database gave the transaction up for another one: the same unit can be tried again.
+    pub(crate) fn lost_a_race(&self) -> bool {
+        match self {
+            Self::Refused(_) => false,
+            Self::Sql { error, .. } => {
+                let code = error.as_database_error().and_then(|e| e.code());
+                matches!(code.as_deref(), Some("40001" | "40P01"))
+            }
+        }
+    }
+
+    pub(crate) fn into_store_error(self) -> StoreError {
+        match self {
+            Self::Refused(Refusal::Store(error)) => error,
+            Self::Refused(other) => StoreError::Unavailable(other.to_string()),
+            Self::Sql { table, error } => store_error(table, &error),
+        }
+    }
+
+    pub(crate) fn into_refusal(self) -> Refusal {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Sql { table, error } => Refusal::Store(store_error(table, &error)),
+        }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(Refusal::Store(error))
+    }
+}
+
+/// A constraint that fails and a value that does not decode mean wrong rows; everything else may pass later.
+fn store_error(table: &'static str, error: &Error) -> StoreError {
+    let corrupt = |what: String| StoreError::Corrupt { table, key: String::new(), what };
+    match error {
+        Error::Database(inner) => match inner.kind() {
+            ErrorKind::UniqueViolation
+            | ErrorKind::ForeignKeyViolation
+            | ErrorKind::NotNullViolation
+            | ErrorKind::CheckViolation
+            | ErrorKind::ExclusionViolation => corrupt(inner.message().to_owned()),
+            _ => StoreError::Unavailable(inner.message().to_owned()),
+        },
+        Error::ColumnDecode { index, .. } => corrupt(format!("column {index} does not decode")),
+        Error::ColumnNotFound(name) => corrupt(format!("there is no column `{name}`")),
+        Error::Decode(_) | Error::TypeNotFound { .. } | Error::ColumnIndexOutOfBounds { .. } => {
+            corrupt("a value does not decode".to_owned())
+        }
+        Error::PoolTimedOut => unavailable("no free connection"),
+        other => StoreError::Unavailable(other.to_string()),
+    }
+}
+
+pub(crate) fn unavailable(what: &str) -> StoreError {
+    StoreError::Unavailable(what.to_owned())
+}
