@@ -13,5 +13,6 @@
 mod gates;
 mod gateway;
 mod shop;
+mod store;
 mod support;
 mod tidy;

@@ -86,7 +86,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Crates with one home: name in code, and the folders or files that may use it.
 const HOMES: &[(&str, &[&str])] = &[
-    ("sqlx", &["store/sqlite", "store/postgres", "demo"]),
+    ("sqlx", &["store/sql", "store/sqlite", "store/postgres", "demo"]),
     ("tonic", &["api/grpc", "pb", "cli", "demo"]),
     ("axum", &["api/http", "demo"]),
     ("reqwest", &["gateway/executor", "demo"]),

@@ -12,7 +12,9 @@ use sqlx::{
 
 use super::{
     StoreError,
-    sql::{Fault, Migration, Readers, Tx, apply, check_history, migrations, statements, unavailable},
+    sql::{
+        Fault, Migration, Readers, Tx, apply, check_history, migrations, statements, unavailable,
+    },
 };
 use crate::domain::unit::Unit;
 
@@ -92,7 +94,7 @@ async fn connect(
         .map_err(|_| unavailable("the address of the store is not a postgres:// address"))?
         .application_name("stateguard")
         .options([
-            ("default_transaction_isolation", "read\\ committed"),
+            ("default_transaction_isolation", "read committed"),
             ("statement_timeout", "15s"),
             ("lock_timeout", "10s"),
             ("idle_in_transaction_session_timeout", "15s"),

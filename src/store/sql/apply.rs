@@ -79,7 +79,8 @@ fn agree_on_versions(unit: &Unit) -> Result<(), Fault> {
             _ => false,
         });
         if disagrees {
-            let what = format!("unit `{}` writes a version that its guard does not expect", unit.name);
+            let what =
+                format!("unit `{}` writes a version that its guard does not expect", unit.name);
             return Err(Fault::corrupt("unit", unit.name, what));
         }
     }
@@ -195,8 +196,7 @@ async fn spend_question(
     if spent == 1 {
         return Ok(());
     }
-    let state =
-        scalar!(tx, String, "questions", sql::QUESTION_STATE, [tenant, question.as_str()])?;
+    let state = scalar!(tx, String, "questions", sql::QUESTION_STATE, [tenant, question.as_str()])?;
     let state = state.as_deref().and_then(QuestionState::parse).ok_or_else(|| {
         Fault::corrupt("questions", question.as_str(), "there is no such question to spend")
     })?;
@@ -303,11 +303,7 @@ async fn put_session(tx: &mut Tx<'_>, unit: &Unit, row: &SessionRow) -> Result<(
             &row.body,
         ]
     )?;
-    if done == 1 {
-        Ok(())
-    } else {
-        Err(Fault::Refused(Refusal::SessionMoved(row.session.clone())))
-    }
+    if done == 1 { Ok(()) } else { Err(Fault::Refused(Refusal::SessionMoved(row.session.clone()))) }
 }
 
 async fn insert_datum(tx: &mut Tx<'_>, tenant: &str, row: &DatumRow) -> Result<(), Fault> {
@@ -378,11 +374,7 @@ async fn put_action(tx: &mut Tx<'_>, unit: &Unit, row: &ActionRow) -> Result<(),
             &row.body,
         ]
     )?;
-    if done == 1 {
-        Ok(())
-    } else {
-        Err(Fault::Refused(Refusal::ActionMoved(row.action.clone())))
-    }
+    if done == 1 { Ok(()) } else { Err(Fault::Refused(Refusal::ActionMoved(row.action.clone()))) }
 }
 
 async fn insert_question(tx: &mut Tx<'_>, unit: &Unit, row: &QuestionRow) -> Result<(), Fault> {
@@ -407,7 +399,11 @@ async fn insert_question(tx: &mut Tx<'_>, unit: &Unit, row: &QuestionRow) -> Res
     one_row(done, "questions", row.question.as_str(), "was not written")
 }
 
-async fn insert_quarantine(tx: &mut Tx<'_>, tenant: &str, row: &QuarantineRow) -> Result<(), Fault> {
+async fn insert_quarantine(
+    tx: &mut Tx<'_>,
+    tenant: &str,
+    row: &QuarantineRow,
+) -> Result<(), Fault> {
     let done = execute!(
         tx,
         "quarantine",

@@ -6,8 +6,8 @@ use sqlx::FromRow;
 use super::{
     Readers, fetch,
     rows::{
-        ActionSql, BundleSql, DatumSql, EffectSql, EntrySql, QuarantineSql, QuestionSql, SessionSql,
-        tenant as read_tenant,
+        ActionSql, BundleSql, DatumSql, EffectSql, EntrySql, QuarantineSql, QuestionSql,
+        SessionSql, tenant as read_tenant,
     },
     statements as sql,
 };
@@ -86,8 +86,7 @@ impl Readers {
         request_id: &str,
     ) -> Answer<Option<(Digest, ActionId)>> {
         let binds = (tenant.as_str(), session.as_str(), request_id);
-        let rows =
-            fetch!(self, RequestSql, "requests", sql::REQUEST, [binds.0, binds.1, binds.2])?;
+        let rows = fetch!(self, RequestSql, "requests", sql::REQUEST, [binds.0, binds.1, binds.2])?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
         let corrupt = |what: &str| StoreError::Corrupt {
             table: "requests",
@@ -155,8 +154,13 @@ impl Readers {
         tenant: &TenantId,
         session: &SessionId,
     ) -> Answer<Option<SessionRow>> {
-        let rows =
-            fetch!(self, SessionSql, "sessions", sql::SESSION, [tenant.as_str(), session.as_str()])?;
+        let rows = fetch!(
+            self,
+            SessionSql,
+            "sessions",
+            sql::SESSION,
+            [tenant.as_str(), session.as_str()]
+        )?;
         only(rows, SessionSql::read)
     }
 
@@ -297,13 +301,8 @@ impl Readers {
         now: Timestamp,
         limit: i64,
     ) -> Answer<Vec<(TenantId, QuestionRow)>> {
-        let rows = fetch!(
-            self,
-            QuestionSql,
-            "questions",
-            sql::OVERDUE_QUESTIONS,
-            [now.micros(), limit]
-        )?;
+        let rows =
+            fetch!(self, QuestionSql, "questions", sql::OVERDUE_QUESTIONS, [now.micros(), limit])?;
         all(rows, |row| Ok((read_tenant(&row.tenant_id, "questions")?, row.read()?)))
     }
 
@@ -342,7 +341,8 @@ impl Readers {
         tenant: &TenantId,
         entry: &EntryId,
     ) -> Answer<Option<EntryRow>> {
-        let rows = fetch!(self, EntrySql, "entries", sql::ENTRY, [tenant.as_str(), entry.as_str()])?;
+        let rows =
+            fetch!(self, EntrySql, "entries", sql::ENTRY, [tenant.as_str(), entry.as_str()])?;
         only(rows, EntrySql::read)
     }
 

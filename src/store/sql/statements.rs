@@ -159,5 +159,7 @@ statements! {
 /// Not in the list: they run before there is a schema.
 pub(crate) const MAKE_HISTORY: &str = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY, \
     name TEXT NOT NULL, checksum TEXT NOT NULL)";
-pub(crate) const HISTORY: &str = "SELECT version, name, checksum FROM schema_version ORDER BY version";
-pub(crate) const ADD_TO_HISTORY: &str = "INSERT INTO schema_version (version, name, checksum) VALUES ($1, $2, $3)";
+pub(crate) const HISTORY: &str =
+    "SELECT version, name, checksum FROM schema_version ORDER BY version";
+pub(crate) const ADD_TO_HISTORY: &str =
+    "INSERT INTO schema_version (version, name, checksum) VALUES ($1, $2, $3)";

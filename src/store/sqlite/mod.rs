@@ -11,7 +11,9 @@ use sqlx::{
 
 use super::{
     StoreError,
-    sql::{Fault, Migration, Readers, Tx, apply, check_history, migrations, statements, unavailable},
+    sql::{
+        Fault, Migration, Readers, Tx, apply, check_history, migrations, statements, unavailable,
+    },
 };
 use crate::domain::unit::Unit;
 

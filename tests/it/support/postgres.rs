@@ -81,7 +81,8 @@ async fn make_template() -> String {
     // Nobody may be connected to a database that is copied.
     let lock = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false");
     admin.execute(AssertSqlSafe(lock)).await.expect("a closed template");
-    let leave = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+    let leave =
+        format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
     admin.execute(AssertSqlSafe(leave)).await.expect("a template without visitors");
     name
 }
@@ -106,7 +107,10 @@ fn url_of(database: &str) -> String {
 }
 
 fn server() -> String {
-    #[allow(clippy::disallowed_methods, reason = "scripts/test hands the server over by environment")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "scripts/test hands the server over by environment"
+    )]
     let given = std::env::var("STATEGUARD_TEST_POSTGRES").ok();
     given.unwrap_or_else(start_private_server)
 }

@@ -1,38 +1,23 @@
-//! Time that a test holds and randomness that repeats.
+//! Randomness that repeats, and ids made of it.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use stateguard::domain::{
-    clock::{Clock, Entropy, Timestamp},
+    clock::{Entropy, Timestamp},
     ids::IdSource,
 };
 
-/// 2026-01-05T09:00:00Z.
-pub(crate) const START: Timestamp = Timestamp::from_micros(1_767_603_600_000_000);
+use super::clock::ManualClock;
 
-#[derive(Debug)]
-pub(crate) struct ManualClock(AtomicI64);
+/// Where the clocks of tests start.
+pub(crate) const START: &str = "2026-01-05T09:00:00Z";
 
-impl ManualClock {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self(AtomicI64::new(START.micros())))
-    }
-
-    pub(crate) fn advance(&self, by: Duration) {
-        self.0.fetch_add(i64::try_from(by.as_micros()).unwrap(), Ordering::SeqCst);
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
-    }
+/// `START` as a time.
+pub(crate) fn start() -> Timestamp {
+    Timestamp::from_rfc3339(START).unwrap()
 }
 
 /// Different bytes at every call, the same at every run.
@@ -57,6 +42,6 @@ impl Entropy for SeededEntropy {
     }
 }
 
-pub(crate) fn ids(clock: &Arc<ManualClock>, seed: u64) -> IdSource {
-    IdSource::new(clock.clone(), SeededEntropy::new(seed))
+pub(crate) fn ids(seed: u64) -> IdSource {
+    IdSource::new(Arc::new(ManualClock::at(START)), SeededEntropy::new(seed))
 }

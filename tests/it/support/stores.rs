@@ -40,6 +40,11 @@ impl Home {
         &self.url
     }
 
+    /// The database of PostgreSQL; none on SQLite.
+    pub(crate) fn database(&self) -> Option<&Database> {
+        self.database.as_ref()
+    }
+
     /// A second handle, as another process would have it.
     pub(crate) async fn another(&self) -> Arc<dyn Store> {
         store::open(&self.url, None, 8).await.expect("a second handle")
