@@ -303,10 +303,26 @@ pub struct Response {
     pub project: Projection,
     /// How the answer is kept.
     pub datum: DatumSpec,
-    /// Labels by pointer of the answer; the root is `''`. A missing root is `untrusted`, no readers.
+    /// Labels by pointer of the answer; the root is `''`, and `*` stands for any index. See [`Response::label_at`].
     pub labels: BTreeMap<Pointer, FieldLabel>,
     /// Cap of the body, in bytes.
     pub max_bytes: u64,
+}
+
+impl Response {
+    /// The label written for a place of the answer or for its nearest ancestor; `None`: untrusted, no readers.
+    #[must_use]
+    pub fn label_at(&self, at: &Pointer) -> Option<&FieldLabel> {
+        let tokens: Vec<String> = at.tokens().collect();
+        let covers = |pattern: &Pointer| {
+            let mut place = tokens.iter();
+            pattern
+                .tokens()
+                .all(|token| place.next().is_some_and(|here| token == "*" || token == *here))
+        };
+        let covering = self.labels.iter().filter(|(pattern, _)| covers(pattern));
+        covering.max_by_key(|(pattern, _)| pattern.tokens().count()).map(|(_, label)| label)
+    }
 }
 
 vocabulary! {
