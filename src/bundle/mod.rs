@@ -6,6 +6,7 @@ pub mod approvals;
 mod check;
 pub mod contract;
 mod load;
+pub mod matrix;
 mod outline;
 mod policies;
 mod problem;

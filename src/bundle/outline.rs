@@ -53,7 +53,7 @@ fn schema_of(input: Option<&Node>) -> Value {
 /// What a mail is read into; a contract with `parse: mail` needs no schema of its own.
 pub(super) fn mail_schema() -> Value {
     let text = |max: u64| json!({"type": "string", "maxLength": max});
-    let addresses = json!({"type": "array", "items": text(320), "maxItems": 100});
+    let addresses = json!({"type": "array", "items": text(320), "maxItems": 1000});
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -63,16 +63,17 @@ pub(super) fn mail_schema() -> Value {
             "to": addresses,
             "subject": text(998),
             "date": text(64),
-            "body": text(262_144),
-            "quoted": text(262_144),
-            "attachments": {"type": "array", "maxItems": 50, "items": {
+            "body": text(1_048_576),
+            "quoted": text(1_048_576),
+            "attachments": {"type": "array", "maxItems": 100, "items": {
                 "type": "object",
                 "additionalProperties": false,
-                "required": ["name", "media_type", "bytes"],
+                "required": ["name", "media_type", "bytes", "text"],
                 "properties": {
                     "name": text(255),
                     "media_type": text(127),
                     "bytes": {"type": "integer", "minimum": 0},
+                    "text": text(1_048_576),
                 },
             }},
         },

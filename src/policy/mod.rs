@@ -113,6 +113,25 @@ impl ToolPolicy {
         evaluate::evaluate(self, input)
     }
 
+    /// The same policies without one rule.
+    #[cfg(test)]
+    pub(crate) fn without(&self, id: &str) -> Self {
+        let id = cedar_policy::PolicyId::new(id);
+        let keep = |set: &cedar_policy::PolicySet| {
+            let mut set = set.clone();
+            let _ = set.remove_static(id.clone());
+            set
+        };
+        Self {
+            action: self.action.clone(),
+            types: self.types.clone(),
+            schema: std::sync::Arc::clone(&self.schema),
+            hard: keep(&self.hard),
+            asks: keep(&self.asks),
+            rules: self.rules.clone(),
+        }
+    }
+
     /// The ids of the rules that can apply to this tool, sorted.
     pub fn rule_ids(&self) -> impl Iterator<Item = &str> {
         self.rules.keys().map(String::as_str)

@@ -223,17 +223,7 @@ impl Reader<'_, '_> {
     }
 
     fn fields(&self, node: &Node) -> Option<Vec<Pointer>> {
-        self.file.list(node).iter().map(|item| self.whole_field(item)).collect()
-    }
-
-    /// A field named without `*`: what is projected of a list is the whole list.
-    fn whole_field(&self, node: &Node) -> Option<Pointer> {
-        let text = self.file.text(node)?;
-        if text.contains("/*") {
-            self.file.error(node.at, "only labels take `*`", "name the list itself");
-            return None;
-        }
-        self.field(node.at, text)
+        self.file.list(node).iter().map(|item| self.field(item.at, self.file.text(item)?)).collect()
     }
 
     /// A pointer to a field that the response schema has.

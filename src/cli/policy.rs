@@ -1,0 +1,132 @@
+//! `stateguard policy`: check a bundle, print its matrix and its Cedar schema.
+
+use std::{io, path::PathBuf};
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::output::{Exit, Output};
+use crate::bundle::{Bundle, LoadErrors, LoadProblem, matrix::Matrix};
+
+/// What can be asked about a bundle without a daemon.
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Load a bundle and say everything that is wrong with it.
+    Check {
+        /// The bundle's folder.
+        #[arg(default_value = ".")]
+        bundle: PathBuf,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Output,
+    },
+    /// Print the decision matrix that follows from a bundle's policies.
+    Matrix {
+        /// The bundle's folder.
+        #[arg(default_value = ".")]
+        bundle: PathBuf,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Output,
+    },
+    /// Print the Cedar schema generated from a bundle's contracts.
+    Schema {
+        /// The bundle's folder.
+        #[arg(default_value = ".")]
+        bundle: PathBuf,
+    },
+}
+
+/// Runs a command; what it finds goes to `out`.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn run(command: &PolicyCommand, out: &mut dyn io::Write) -> io::Result<Exit> {
+    match command {
+        PolicyCommand::Check { bundle, output } => check(Bundle::load(bundle), *output, out),
+        PolicyCommand::Matrix { bundle, output } => match Bundle::load(bundle) {
+            Ok(bundle) => matrix(&bundle, *output, out),
+            Err(errors) => check(Err(errors), *output, out),
+        },
+        PolicyCommand::Schema { bundle } => match Bundle::load(bundle) {
+            Ok(bundle) => {
+                write!(out, "{}", bundle.policies.schema_text)?;
+                Ok(Exit::Good)
+            }
+            Err(errors) => check(Err(errors), Output::Text, out),
+        },
+    }
+}
+
+fn check(
+    loaded: Result<Bundle, LoadErrors>,
+    output: Output,
+    out: &mut dyn io::Write,
+) -> io::Result<Exit> {
+    let (problems, exit) = match &loaded {
+        Ok(bundle) => (bundle.warnings.as_slice(), Exit::Good),
+        Err(errors) => (errors.0.as_slice(), Exit::Bad),
+    };
+    match output {
+        Output::Json => {
+            let list: Vec<_> = problems.iter().map(problem_json).collect();
+            let kind = if loaded.is_ok() { "warnings" } else { "errors" };
+            let mut report = json!({"loads": loaded.is_ok(), kind: list});
+            if let (Ok(bundle), Some(report)) = (&loaded, report.as_object_mut()) {
+                report.insert("bundle".to_owned(), json!(bundle.name));
+                report.insert("version".to_owned(), json!(bundle.version));
+                report.insert("digest".to_owned(), json!(bundle.digest.as_str()));
+            }
+            writeln!(out, "{report:#}")?;
+        }
+        Output::Text => {
+            for problem in problems {
+                writeln!(out, "{}{problem}", if loaded.is_ok() { "warning: " } else { "" })?;
+            }
+            match &loaded {
+                Ok(bundle) => summary(bundle, out)?,
+                Err(errors) => {
+                    writeln!(out, "\n{} found, nothing loaded", count(errors.0.len(), "error"))?
+                }
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn summary(bundle: &Bundle, out: &mut dyn io::Write) -> io::Result<()> {
+    let writes = bundle.contracts.values().filter(|contract| !contract.is_read()).count();
+    writeln!(out, "{} {} loads: {}", bundle.name, bundle.version, bundle.digest)?;
+    writeln!(
+        out,
+        "{} ({} of them writes), {}, {}, workflow `{}`",
+        count(bundle.contracts.len(), "contract"),
+        writes,
+        count(bundle.policies.rules.len(), "rule"),
+        count(bundle.approvals.rules.len(), "approval rule"),
+        bundle.workflow.name,
+    )
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn problem_json(problem: &LoadProblem) -> serde_json::Value {
+    json!({
+        "file": problem.file,
+        "line": problem.place.line,
+        "column": problem.place.column,
+        "text": problem.text,
+        "remedy": problem.remedy,
+    })
+}
+
+fn matrix(bundle: &Bundle, output: Output, out: &mut dyn io::Write) -> io::Result<Exit> {
+    let matrix = Matrix::of(bundle);
+    match output {
+        Output::Json => writeln!(out, "{:#}", matrix.to_json(bundle))?,
+        Output::Text => write!(out, "{}", matrix.render(bundle))?,
+    }
+    Ok(Exit::Good)
+}
