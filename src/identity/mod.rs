@@ -15,8 +15,5 @@ mod verifier;
 pub use error::IdentityError;
 pub use jwks::{Algorithm, JwkSet, JwksError};
 pub use kind::TokenKind;
-pub use people::{
-    Caller, Person, PrincipalCall, PrincipalKind, ScopeGrant, ScopeSource, SessionPrincipal,
-    Signer, Workload,
-};
+pub use people::{Caller, Person, PrincipalCall, ScopeGrant, SessionPrincipal, Signer, Workload};
 pub use verifier::{Issuer, Verifier, VerifierError};

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::domain::{clock::Timestamp, ids::TenantId};
+use crate::domain::{
+    clock::Timestamp,
+    contract_terms::{PrincipalKind, ScopeSource},
+    ids::TenantId,
+};
 
 /// The key that signed a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,26 +40,6 @@ pub struct Workload {
     pub signer: Signer,
 }
 
-/// A person or a service with a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PrincipalKind {
-    /// Somebody who can be asked.
-    Person,
-    /// Nobody can be asked.
-    Service,
-}
-
-impl PrincipalKind {
-    /// `person` or `service`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Service => "service",
-        }
-    }
-}
-
 /// For whom a session acts. Names the principal; does not speak for him.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionPrincipal {
@@ -76,8 +59,8 @@ pub struct SessionPrincipal {
     pub amr: Vec<String>,
     /// What he consented to.
     pub consents: BTreeSet<String>,
-    /// All other claims, for the subject mapping of the bundle.
-    pub claims: Map<String, Value>,
+    /// All claims of the token as an object, for the subject mapping of the bundle.
+    pub claims: Value,
     /// End of the token, and so of the session at the latest.
     pub expires_at: Timestamp,
     /// Unique id of the token.
@@ -109,26 +92,6 @@ pub struct PrincipalCall {
     pub signer: Signer,
 }
 
-/// Who grants a scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScopeSource {
-    /// The principal, with the form he signed.
-    Principal,
-    /// A configured job of a service principal.
-    Job,
-}
-
-impl ScopeSource {
-    /// `principal` or `job`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Principal => "principal",
-            Self::Job => "job",
-        }
-    }
-}
-
 /// What a principal or a job allows one session to do, within the workflow's own scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopeGrant {
@@ -136,7 +99,7 @@ pub struct ScopeGrant {
     pub sub: String,
     /// His tenant.
     pub tenant: TenantId,
-    /// Principal or job.
+    /// Principal or job; never the workflow, which grants by itself.
     pub source: ScopeSource,
     /// Tools it names; `None` leaves those of the workflow.
     pub tools: Option<BTreeSet<String>>,

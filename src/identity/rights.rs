@@ -11,6 +11,8 @@ pub enum Right {
     View,
     /// Bring words of the principal that another channel authenticated. No agent holds it.
     RelayStatement,
+    /// Ask the daemon to try an endorsement rule.
+    RequestEndorsement,
     /// The principal's own word.
     Principal,
     /// Decide escalations.
@@ -23,10 +25,11 @@ pub enum Right {
 
 impl Right {
     /// All rights, in table order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Run,
         Self::View,
         Self::RelayStatement,
+        Self::RequestEndorsement,
         Self::Principal,
         Self::Approve,
         Self::Operate,
@@ -40,6 +43,7 @@ impl Right {
             Self::Run => "session:run",
             Self::View => "session:view",
             Self::RelayStatement => "statement:relay",
+            Self::RequestEndorsement => "endorse:request",
             Self::Principal => "principal",
             Self::Approve => "approver",
             Self::Operate => "operator",
@@ -48,25 +52,34 @@ impl Right {
     }
 
     fn is_held_by(self, caller: &Caller) -> bool {
-        match (self, caller) {
-            (Self::Run | Self::View | Self::RelayStatement, Caller::Workload(workload)) => {
+        match (self.holder(), caller) {
+            (Holder::Workload, Caller::Workload(workload)) => {
                 workload.rights.contains(self.as_str())
             }
-            (Self::Principal, Caller::Principal(_)) => true,
-            (Self::Approve | Self::Operate | Self::Audit, Caller::Person(person)) => {
-                person.roles.contains(self.as_str())
-            }
-            (
-                Self::Run | Self::View | Self::RelayStatement,
-                Caller::Principal(_) | Caller::Person(_),
-            )
-            | (Self::Principal, Caller::Workload(_) | Caller::Person(_))
-            | (
-                Self::Approve | Self::Operate | Self::Audit,
-                Caller::Workload(_) | Caller::Principal(_),
-            ) => false,
+            (Holder::Principal, Caller::Principal(_)) => true,
+            (Holder::Person, Caller::Person(person)) => person.roles.contains(self.as_str()),
+            (Holder::Workload, Caller::Principal(_) | Caller::Person(_))
+            | (Holder::Principal, Caller::Workload(_) | Caller::Person(_))
+            | (Holder::Person, Caller::Workload(_) | Caller::Principal(_)) => false,
         }
     }
+
+    /// Whose credential can hold it at all.
+    fn holder(self) -> Holder {
+        match self {
+            Self::Run | Self::View | Self::RelayStatement | Self::RequestEndorsement => {
+                Holder::Workload
+            }
+            Self::Principal => Holder::Principal,
+            Self::Approve | Self::Operate | Self::Audit => Holder::Person,
+        }
+    }
+}
+
+enum Holder {
+    Workload,
+    Principal,
+    Person,
 }
 
 macro_rules! table {
@@ -100,26 +113,23 @@ macro_rules! table {
 table! {
     OpenSession = "SessionService"/"OpenSession": Run;
     GetSession = "SessionService"/"GetSession": Run | View | Principal | Operate | Approve | Audit;
-    ListSessions = "SessionService"/"ListSessions": View | Operate | Audit;
-    WatchSession = "SessionService"/"WatchSession": Run | View | Operate;
-    RebindCase = "SessionService"/"RebindCase": Principal | Operate;
+    ListSessions = "SessionService"/"ListSessions": Run | View | Operate | Audit;
     HandOver = "SessionService"/"HandOver": Run | Operate;
     CloseSession = "SessionService"/"CloseSession": Run | Operate;
-    HaltSession = "SessionService"/"HaltSession": Operate;
-    ResumeSession = "SessionService"/"ResumeSession": Operate;
     IngestDatum = "DataService"/"IngestDatum": Run;
     SubmitStatement = "DataService"/"SubmitStatement": Principal | RelayStatement;
     GetDatum = "DataService"/"GetDatum": Run | View | Operate | Approve;
     ListData = "DataService"/"ListData": Run | View | Operate | Approve;
-    EndorseValue = "DataService"/"EndorseValue": Principal | Operate;
+    EndorseValue = "DataService"/"EndorseValue": RequestEndorsement | Principal | Operate;
     ListTools = "IntentService"/"ListTools": Run;
     SubmitIntent = "IntentService"/"SubmitIntent": Run;
     GetAction = "IntentService"/"GetAction": Run | View | Principal | Operate | Approve | Audit;
-    WatchAction = "IntentService"/"WatchAction": Run | View | Principal | Operate;
     ConfirmAction = "IntentService"/"ConfirmAction": Principal;
     CancelAction = "IntentService"/"CancelAction": Run | Principal | Operate;
-    SettleOutcome = "IntentService"/"SettleOutcome": Operate;
     ExplainAction = "IntentService"/"ExplainAction": Run | View | Principal | Operate | Approve | Audit;
+    ListEscalations = "ApprovalService"/"ListEscalations": Approve;
+    GetEscalation = "ApprovalService"/"GetEscalation": Approve;
+    Vote = "ApprovalService"/"Vote": Approve;
     QueryEntries = "AuditService"/"QueryEntries": Audit;
     GetEntry = "AuditService"/"GetEntry": Audit;
 }
@@ -195,8 +205,7 @@ mod tests {
             Rpc::SubmitStatement,
             Rpc::ConfirmAction,
             Rpc::EndorseValue,
-            Rpc::RebindCase,
-            Rpc::SettleOutcome,
+            Rpc::Vote,
             Rpc::QueryEntries,
         ] {
             assert!(!may(&agent, rpc), "{}", rpc.as_str());
@@ -211,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_role_of_a_person_is_no_right_of_a_workload_and_the_other_way_round() {
-        let named_like_roles = workload(&["operator", "auditor", "principal", "approver"]);
+        let named_like_roles = workload(&["operator", "auditor", "principal", "approver", "Run"]);
         assert!(Rpc::ALL.iter().all(|rpc| !may(&named_like_roles, *rpc)));
         let named_like_rights = person(&["session:run", "statement:relay", "session:view"]);
         assert!(Rpc::ALL.iter().all(|rpc| !may(&named_like_rights, *rpc)));

@@ -11,12 +11,13 @@ use super::{
     jwks::{Algorithm, JwkSet, Key},
     jws::{self, Unverified},
     kind::TokenKind,
-    people::{
-        Caller, Person, PrincipalCall, PrincipalKind, ScopeGrant, ScopeSource, SessionPrincipal,
-        Signer, Workload,
-    },
+    people::{Caller, Person, PrincipalCall, ScopeGrant, SessionPrincipal, Signer, Workload},
 };
-use crate::domain::{clock::Timestamp, ids::TenantId};
+use crate::domain::{
+    clock::Timestamp,
+    contract_terms::{PrincipalKind, ScopeSource},
+    ids::TenantId,
+};
 
 /// One configured issuer.
 #[derive(Debug, Clone)]
@@ -109,6 +110,7 @@ impl Verifier {
         now: Timestamp,
     ) -> Result<SessionPrincipal, IdentityError> {
         let mut common = self.verify(token, TokenKind::Session, now)?;
+        let all = Value::Object(jws::take_apart(token)?.claims);
         let claims = &mut common.claims;
         let kind = match claims.text("kind")?.as_str() {
             "person" => PrincipalKind::Person,
@@ -124,7 +126,7 @@ impl Verifier {
             auth_time,
             amr: claims.texts("amr")?.unwrap_or_default(),
             consents: claims.set("consents")?,
-            claims: common.claims.0,
+            claims: all,
             sub: common.sub,
             tenant: common.tenant,
             expires_at: common.expires_at,

@@ -3,7 +3,7 @@ use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair},
 };
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::*;
 use crate::{
@@ -93,7 +93,7 @@ fn a_session_token_names_its_principal() {
     assert_eq!(principal.kind, PrincipalKind::Person);
     assert_eq!(principal.channel, "portal");
     assert_eq!(principal.roles, BTreeSet::from(["customer".to_owned()]));
-    assert_eq!(principal.claims, Map::from_iter([("customer_id".to_owned(), json!("c_17"))]));
+    assert_eq!(principal.claims, claims());
     assert_eq!(principal.expires_at, Timestamp::from_seconds(NOW + 600));
     assert_eq!(principal.signer.issuer, PORTAL);
 }

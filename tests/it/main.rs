@@ -12,6 +12,7 @@
 
 mod gates;
 mod gateway;
+mod identity;
 mod shop;
 mod store;
 mod support;
