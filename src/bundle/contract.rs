@@ -80,6 +80,29 @@ impl Contract {
         self.class() == EffectClass::Read
     }
 
+    /// The fact fields that its expressions read, such as `facts.loan.member_id`.
+    #[must_use]
+    pub fn fact_paths(&self) -> BTreeSet<String> {
+        let mut exprs: Vec<&Expr> = Vec::new();
+        for fact in self.facts.values() {
+            exprs.extend(fact.relation.iter());
+            exprs.extend(fact.agree.iter().map(|rule| &rule.rule));
+        }
+        if let Some(effect) = &self.effect {
+            exprs.extend([&effect.key, &effect.same]);
+            exprs.extend(effect.amount.iter());
+        }
+        let Call::Http(http) = &self.executor.call;
+        exprs.extend(http.path.iter().chain(http.headers.values()));
+        let mut paths: BTreeSet<String> =
+            exprs.iter().flat_map(|expr| expr.reads().iter().cloned()).collect();
+        for template in [&http.query, &http.body].into_iter().flatten() {
+            paths.extend(template.reads());
+        }
+        paths.retain(|path| path.starts_with("facts."));
+        paths
+    }
+
     /// The role that covers an argument pointer: its own, or that of its nearest ancestor.
     #[must_use]
     pub fn role_of(&self, argument: &Pointer) -> Option<&ArgumentRole> {

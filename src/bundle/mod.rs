@@ -5,6 +5,7 @@
 pub mod approvals;
 mod check;
 pub mod contract;
+mod kept;
 mod load;
 pub mod matrix;
 mod outline;
@@ -26,6 +27,7 @@ use std::{
 use serde_json::Value;
 
 pub use self::{
+    kept::{NotKept, from_kept, to_kept},
     load::BASE_FILE,
     problem::{LoadErrors, LoadProblem, Place},
 };

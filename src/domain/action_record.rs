@@ -17,6 +17,7 @@ use super::{
     intent::Intent,
     label::LabelMap,
     reason::ReasonCode,
+    session::SessionState,
 };
 
 /// One action.
@@ -34,6 +35,8 @@ pub struct Action {
     pub intent: Intent,
     /// When.
     pub proposed_at: Timestamp,
+    /// The ground on which it was proposed.
+    pub proposed_in: SessionState,
     /// The arguments after binding; none when binding refused them.
     pub bound: Option<Bound>,
     /// What was decided, latest.
@@ -54,6 +57,10 @@ pub struct Action {
     pub question: Option<QuestionId>,
     /// Answers that were given and spent.
     pub answers: Vec<Answer>,
+    /// How often what was shown had changed by the time of an answer.
+    pub stale_rounds: u32,
+    /// Why a person refused; never shown to the agent.
+    pub refused_with: Option<String>,
 }
 
 /// Arguments after binding: `$datum` replaced, defaults set, canonical.

@@ -63,6 +63,24 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// Columns of the decision matrix; the last that applies names a decision.
+    MatrixColumn {
+        /// Clean, named, asked for, facts agree, in scope.
+        Clean = "clean",
+        /// An authority argument is not clean or not named.
+        Unclean = "unclean",
+        /// The act was not asked for, or lies outside the scope.
+        NotAsked = "not_asked",
+        /// Above a threshold, or facts or evidence contradict.
+        Contradicted = "contradicted",
+        /// The subject is only claimed, or the channel is not authenticated.
+        Claimed = "claimed",
+        /// The identity is invalid, or the road ended before it mattered.
+        IdentityInvalid = "identity_invalid",
+    }
+}
+
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {

@@ -53,8 +53,8 @@ pub struct Session {
     pub exposure: Exposure,
     /// Actions that are not at their end.
     pub open: BTreeMap<ActionId, OpenAction>,
-    /// Resources (`Type/id`) and tools (`tool:name`) whose last answer was corrupt.
-    pub corrupted: BTreeSet<String>,
+    /// Calls whose last answer was corrupt, by digest of tool and arguments, until read again.
+    pub corrupted: BTreeMap<String, CorruptedCall>,
     /// Entries written so far.
     pub entry_count: i64,
     /// Data stored so far.
@@ -63,6 +63,8 @@ pub struct Session {
     pub outcome: Option<String>,
     /// Why it was stopped.
     pub stop_reason: Option<String>,
+    /// The agent's words at the hand-over.
+    pub handed_over_with: Option<String>,
 }
 
 /// A record of the case.
@@ -77,6 +79,15 @@ pub struct BoundRecord {
     pub datum: DatumId,
     /// What was read, projected.
     pub value: Value,
+}
+
+/// A call whose last answer failed a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorruptedCall {
+    /// The contract.
+    pub tool: String,
+    /// `Type/id` of what it is about.
+    pub resource: Option<String>,
 }
 
 /// What a session has used up.

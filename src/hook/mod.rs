@@ -3,3 +3,4 @@
 //! Start reading at: `pre/mod.rs`.
 
 pub mod post;
+pub mod pre;

@@ -88,6 +88,27 @@ impl Stopped {
     }
 }
 
+/// The result of a write that a look-up found: as sound as the look-up's own answer, projected and
+/// labelled as the write's.
+///
+/// # Errors
+/// [`Stopped`] when it is not of the form that the write promises, or breaks its invariants.
+pub fn check_looked_up(
+    contract: &Contract,
+    result: Value,
+    seen: &Bindings,
+) -> Result<Accepted, Stopped> {
+    let expected = &contract.response;
+    let mut bindings = seen.clone();
+    bindings.bind("result", result.clone());
+    gates::meaning::check_invariants(expected, &bindings)?;
+    let finished = gates::meaning::is_finished(expected, &bindings)?;
+    let projected = project::project(&expected.project, &result, Reader::Daemon);
+    let labels = project::labels(&expected.labels, &projected);
+    let display = project::display(&expected.datum, &bindings);
+    Ok(Accepted { result, projected, labels, finished, display })
+}
+
 /// Runs an answer through all gates, in the order of CONVENTIONS D.2; the first failure is the reason.
 ///
 /// `seen` binds what the contract's expressions may read besides `result`: `args`, `facts`,
