@@ -1,3 +1,5 @@
-//! Owns: what a person sees and its digest; who may answer; the grant that is spent once.
+//! Owns: who may answer a question.
 //! Must not know: how votes are stored or sent.
-//! Start reading at: `mod.rs`.
+//! Start reading at: `eligible.rs`.
+
+pub mod eligible;

@@ -1,3 +1,6 @@
-//! Owns: reading systems of record through the gateway, with version and age; absent, stale, erroring as values.
-//! Must not know: hook, store.
-//! Start reading at: `resolve.rs`.
+//! Owns: reading systems of record through the gateway: one read, its repetitions, its deadline.
+//! Must not know: hook, store; what a sound answer is (it is told).
+//! Start reading at: `read.rs`.
+
+pub mod plan;
+pub mod read;
