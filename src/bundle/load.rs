@@ -139,6 +139,10 @@ impl<'a> Loader<'a> {
                 Some((name.clone(), self.parse(&named.path, Some((&parsed.file, named)))?))
             })
             .collect();
+        if files.len() < manifest.contracts.len() {
+            // What names the missing ones would only repeat the error.
+            return None;
+        }
         let outlines: Outlines =
             files.iter().map(|(name, parsed)| (name.clone(), Outline::of(&parsed.node))).collect();
         let workflow_file = match &manifest.workflow {

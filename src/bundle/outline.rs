@@ -12,6 +12,7 @@ use super::{
 /// What other contracts and the workflow need to know of one.
 #[derive(Debug, Clone)]
 pub(crate) struct Outline {
+    /// The arguments as an intent gives them.
     pub(crate) input: Value,
     pub(crate) response: Value,
     pub(crate) is_read: bool,
@@ -44,6 +45,26 @@ impl Outline {
             resource_type: resource_type.map(str::to_owned),
         }
     }
+}
+
+/// The schema of arguments after defaults: whatever has a default is always there.
+pub(super) fn defaulted(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let Some(object) = schema.as_object_mut() else { return schema };
+    let mut required: Vec<Value> =
+        object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties {
+            if property.get("default").is_some() {
+                required.push(Value::String(name.clone()));
+            }
+            *property = defaulted(property);
+        }
+    }
+    if !required.is_empty() {
+        object.insert("required".to_owned(), Value::Array(required));
+    }
+    schema
 }
 
 fn schema_of(input: Option<&Node>) -> Value {

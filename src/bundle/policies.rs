@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{
     contract::Contract,
     load::BASE_FILE,
+    outline,
     problem::{LoadProblem, Place, Problems},
     read::{
         File,
@@ -47,7 +48,10 @@ pub(super) fn compile(
             }
         }
     }
-    let shapes: Vec<ToolShape<'_>> = contracts.values().map(|c| shape(c, contracts)).collect();
+    let args: Vec<Value> =
+        contracts.values().map(|c| outline::defaulted(c.input.schema.source())).collect();
+    let shapes: Vec<ToolShape<'_>> =
+        contracts.values().zip(&args).map(|(c, args)| shape(c, args, contracts)).collect();
     let replaced: BTreeSet<String> =
         manifest.replace.iter().map(|(r, _)| r.policy.clone()).collect();
     let compiled = policy::compile(&shapes, &texts, &replaced);
@@ -68,6 +72,7 @@ fn text_of<'s>(sources: &'s BTreeMap<String, Vec<u8>>, path: &str) -> Option<&'s
 
 fn shape<'c>(
     contract: &'c Contract,
+    args: &'c Value,
     contracts: &'c BTreeMap<String, Arc<Contract>>,
 ) -> ToolShape<'c> {
     let facts = contract
@@ -88,8 +93,8 @@ fn shape<'c>(
         name: &contract.name,
         risks: &contract.risks,
         resource: contract.resource.as_ref().map(|resource| resource.ty.as_str()),
-        args: contract.input.schema.source(),
-        roles: roles(contract),
+        args,
+        roles: roles(contract, args),
         facts,
         permit,
         always_approved: contract.class() == EffectClass::Once,
@@ -97,11 +102,8 @@ fn shape<'c>(
 }
 
 /// The roles of a tool, and whether a call always has an argument of each: one that is required at the top.
-fn roles(contract: &Contract) -> BTreeMap<RoleKind, bool> {
-    let required: BTreeSet<&str> = contract
-        .input
-        .schema
-        .source()
+fn roles(contract: &Contract, args: &Value) -> BTreeMap<RoleKind, bool> {
+    let required: BTreeSet<&str> = args
         .get("required")
         .and_then(Value::as_array)
         .map(|names| names.iter().filter_map(Value::as_str).collect())

@@ -8,7 +8,7 @@ fn folder(name: &str) -> PathBuf {
 
 #[test]
 fn the_shipped_bundles_load_without_warnings() {
-    for name in ["refund-desk"] {
+    for name in ["refund-desk", "library-desk"] {
         let bundle = Bundle::load(&folder(name)).unwrap_or_else(|errors| panic!("{errors}"));
         assert_eq!(bundle.warnings, [], "{name}");
         assert_eq!(bundle.name, name);

@@ -154,13 +154,22 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Node, (Place, String)> {
             let place = error
                 .location()
                 .map_or(nowhere, |at| Place { line: small(at.line()), column: small(at.column()) });
-            (place, first_line(&error.to_string()))
+            (place, in_words(&error.to_string()))
         })?;
     Ok(node(raw))
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+/// What the parser said, without the place (which is told apart) and without advice for programmers.
+fn in_words(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.split(" at line ").next().unwrap_or(line);
+    match line.strip_prefix("duplicate mapping key: ") {
+        Some(rest) => {
+            let name = rest.split(',').next().unwrap_or(rest);
+            format!("the name `{name}` stands here twice")
+        }
+        None => line.to_owned(),
+    }
 }
 
 fn small(n: u64) -> u32 {

@@ -211,7 +211,9 @@ pub(super) fn from_parse(errors: &ParseErrors) -> ExprError {
         return ExprError::whole(Problem::Syntax { text: "unreadable".to_owned() });
     };
     let offset = usize::try_from(first.pos.1).ok().map(|column| column.saturating_sub(1));
-    ExprError { problem: Problem::Syntax { text: first.msg.clone() }, offset }
+    let text = first.msg.strip_prefix("Syntax error: ").unwrap_or(&first.msg);
+    let text = text.split(" expecting ").next().unwrap_or(text).to_owned();
+    ExprError { problem: Problem::Syntax { text }, offset }
 }
 
 pub(super) fn from_cel(error: &ExecutionError) -> EvalError {

@@ -10,6 +10,7 @@
     reason = "a test that fails says so by panicking"
 )]
 
+mod bundle;
 mod gates;
 mod gateway;
 mod identity;

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::super::outline::{Outline, Outlines};
 use crate::{
+    bundle::outline::{Outline, Outlines, defaulted},
     domain::contract_terms::Assurance,
     expr::{Field, Roots, Shape},
 };
@@ -57,7 +57,7 @@ impl ContractRoots {
             .map(|(name, shape)| (name, Field { required: true, shape }))
             .collect();
         Self {
-            args: Arc::new(Shape::from_schema(&outline.input)),
+            args: Arc::new(Shape::from_schema(&defaulted(&outline.input))),
             case,
             facts: Arc::new(Shape::Record { fields: facts, open: false }),
             result: Arc::new(Shape::from_schema(&outline.response)),
