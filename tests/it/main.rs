@@ -12,6 +12,7 @@
 
 mod bundle;
 mod gates;
+mod config;
 mod gateway;
 mod identity;
 mod shop;
