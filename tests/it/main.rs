@@ -11,8 +11,8 @@
 )]
 
 mod bundle;
-mod gates;
 mod config;
+mod gates;
 mod gateway;
 mod identity;
 mod shop;
