@@ -1,7 +1,11 @@
-//! Owns: generated code of `stateguard.v1`.
+//! Owns: generated code of `stateguard.v1`, and its JSON form.
 //! Must not know: everything else.
 //! Start reading at: `proto/stateguard/v1/`.
-#![allow(
+
+pub mod json;
+
+/// The generated messages, clients and servers.
+#[allow(
     missing_docs,
     missing_debug_implementations,
     unreachable_pub,
@@ -10,8 +14,6 @@
     clippy::restriction,
     reason = "generated code"
 )]
-
-/// The generated messages, clients and servers.
 pub mod v1 {
     tonic::include_proto!("stateguard.v1");
 }
