@@ -1,3 +1,5 @@
-//! Owns: the socket's side: who calls, size and time limits, translation, error to status.
+//! Owns: the sockets' side: who calls, size and time limits, translation, error to status.
 //! Must not know: store, hook, gateway, policy.
 //! Start reading at: `grpc/mod.rs`.
+
+pub mod grpc;

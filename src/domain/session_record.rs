@@ -31,6 +31,8 @@ pub struct Session {
     pub workflow: String,
     /// The purpose it was opened for.
     pub purpose: String,
+    /// Its bundle's name and version, as `name@version`.
+    pub bundle_name: String,
     /// Digest of its bundle; kept until it closes.
     pub bundle_digest: String,
     /// For whom it acts.

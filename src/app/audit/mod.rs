@@ -4,3 +4,5 @@
 
 mod query;
 mod refusal;
+
+pub use crate::store::EntryQuery;

@@ -321,6 +321,7 @@ impl App {
                     });
                 }
                 let moved = action.take(event).map_err(Refused::internal)?;
+                action.refused_with = given.map(|given| given.note.clone());
                 if event == ActionEvent::Refused {
                     let key = action.intent.tool.clone();
                     *journal.session.counters.refused_questions.entry(key).or_default() += 1;

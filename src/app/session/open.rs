@@ -95,6 +95,7 @@ impl App {
             standing,
             workflow: opening.workflow.clone(),
             purpose: opening.purpose.clone(),
+            bundle_name: format!("{}@{}", bundle.name, bundle.version),
             bundle_digest: bundle.digest.to_string(),
             principal,
             agent: AgentIdentity {
