@@ -14,6 +14,7 @@ mod problem;
 mod read;
 pub mod render;
 pub mod schema;
+pub mod start;
 pub mod template;
 pub mod workflow;
 mod yaml;

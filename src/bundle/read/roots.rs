@@ -16,8 +16,8 @@ pub(crate) fn identity() -> Roots {
         .with(
             "principal",
             Shape::record([
+                ("id", Shape::text()),
                 ("tenant", Shape::text()),
-                ("sub", Shape::text()),
                 (
                     "kind",
                     Shape::Text { members: Some(vec!["person".to_owned(), "service".to_owned()]) },
@@ -31,8 +31,9 @@ pub(crate) fn identity() -> Roots {
             "session",
             Shape::record([
                 ("id", Shape::text()),
-                ("state", Shape::text()),
+                ("workflow", Shape::text()),
                 ("purpose", Shape::text()),
+                ("state", Shape::text()),
             ]),
         )
 }
@@ -139,7 +140,8 @@ impl ContractRoots {
 }
 
 fn effect_shape(has_amount: bool) -> Shape {
-    let mut fields = vec![("provider_key", Shape::text())];
+    let list = || Shape::List(Arc::new(Shape::Any));
+    let mut fields = vec![("provider_key", Shape::text()), ("key", list()), ("same", list())];
     if has_amount {
         fields
             .push(("amount", Shape::record([("minor", Shape::Int), ("currency", Shape::text())])));

@@ -1,6 +1,8 @@
 //! Bundles as files: what loads, what does not, and what is said about it.
 
 mod load_errors;
+mod matrix;
+mod start;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
