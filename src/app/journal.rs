@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{App, Refused, vault::purpose};
 use crate::{
     domain::{
-        action::ActionTransition,
+        action::{ActionState, ActionTransition},
         action_record::Action,
         clock::Timestamp,
         datum::Datum,
@@ -154,10 +154,20 @@ impl<'a> Journal<'a> {
         &mut self,
         action: &Action,
     ) -> Result<Vec<SessionTransition>, Refused> {
+        self.note_looking(action, false)
+    }
+
+    /// The same, for an outcome that is being looked for.
+    pub(super) fn note_looking(
+        &mut self,
+        action: &Action,
+        looking: bool,
+    ) -> Result<Vec<SessionTransition>, Refused> {
         let open = OpenAction {
             tool: action.intent.tool.clone(),
             resource: action.resource(),
             state: action.state,
+            looking: action.state == ActionState::OutcomeUnknown && looking,
         };
         self.session.note_action(&action.id, open).map_err(Refused::internal)
     }

@@ -222,7 +222,6 @@ reasons! {
     EchoMismatch = "response_corruption:echo_mismatch", EchoMismatch, Alarm, No, "the answer is about something else than was asked", "repair the tool";
     InvariantViolated = "response_corruption:invariant_violated", InvariantViolated, Alarm, No, "an invariant of the contract does not hold", "compare the records with the contract";
     CheckOverBudget = "response_corruption:check_over_budget", CheckOverBudget, Warning, No, "a check of the answer would cost too much", "simplify the contract";
-    RelationViolated = "relation_violated", NotPermitted, Warning, No, "the record that was read is not the subject's", "nothing: the record is another's";
     // verification and closing
     EffectMissing = "effect_mismatch:missing", EffectMissing, Alarm, No, "the effect cannot be found in the system of record", "compare the systems by hand";
     EffectDuplicated = "effect_mismatch:duplicated", EffectDuplicated, Alarm, No, "the effect stands twice in the system of record", "compare the systems by hand";
@@ -331,12 +330,9 @@ mod tests {
 
     #[test]
     fn foreign_and_unknown_records_look_alike_to_an_agent() {
-        for code in [
-            ReasonCode::IdentityMismatch,
-            ReasonCode::FactMissing,
-            ReasonCode::RelationViolated,
-            ReasonCode::BudgetExceeded,
-        ] {
+        for code in
+            [ReasonCode::IdentityMismatch, ReasonCode::FactMissing, ReasonCode::BudgetExceeded]
+        {
             assert_eq!(code.public(), ReasonCode::NotPermitted, "{code}");
         }
         assert_eq!(ReasonCode::JsonDuplicateKey.error_info_reason(), "JSON_DUPLICATE_KEY");

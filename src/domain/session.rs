@@ -155,8 +155,9 @@ pub struct IllegalSessionMove {
     pub to: SessionState,
 }
 
-/// The arrows that lead from one state to another: none when equal, one, or two through `RESOLVING`
-/// (one action's end uncovers another's question).
+/// The arrows that lead from one state to another: none when equal, one, or two: through `RESOLVING`
+/// (one action's end uncovers another's question) or through `EXECUTING` (an outcome that was given
+/// up is found after all).
 ///
 /// # Errors
 /// When no such road exists.
@@ -170,12 +171,13 @@ pub fn arrows(
     if from.leads_to(to) {
         return Ok(vec![SessionTransition { from, to }]);
     }
-    let ground = SessionState::Resolving;
-    if from.leads_to(ground) && ground.leads_to(to) {
-        return Ok(vec![
-            SessionTransition { from, to: ground },
-            SessionTransition { from: ground, to },
-        ]);
+    for between in [SessionState::Resolving, SessionState::Executing] {
+        if from.leads_to(between) && between.leads_to(to) {
+            return Ok(vec![
+                SessionTransition { from, to: between },
+                SessionTransition { from: between, to },
+            ]);
+        }
     }
     Err(IllegalSessionMove { from, to })
 }

@@ -156,6 +156,8 @@ pub struct OpenAction {
     pub resource: Option<String>,
     /// Where it stands.
     pub state: ActionState,
+    /// Its outcome is unknown and is still being looked for.
+    pub looking: bool,
 }
 
 impl Session {
@@ -201,15 +203,26 @@ impl Session {
     /// # Errors
     /// When no arrow leads there.
     pub fn settle_state(&mut self) -> Result<Vec<SessionTransition>, IllegalSessionMove> {
-        let count = |state: ActionState| {
-            let open = self.open.values().filter(|open| open.state == state).count();
+        let count = |matches: fn(&OpenAction) -> bool| {
+            let open = self.open.values().filter(|open| matches(open)).count();
             u32::try_from(open).unwrap_or(u32::MAX)
         };
-        self.standing.confirmations = count(ActionState::AwaitingConfirmation);
-        self.standing.approvals =
-            count(ActionState::AwaitingApproval) + count(ActionState::OutcomeUnknown);
-        self.standing.executing = count(ActionState::Dispatched);
-        self.standing.verifying = count(ActionState::Succeeded) + count(ActionState::Pending);
+        let confirmations = count(|open| open.state == ActionState::AwaitingConfirmation);
+        // An unknown outcome is a person's only when looking for it has ended.
+        let approvals = count(|open| {
+            open.state == ActionState::AwaitingApproval
+                || open.state == ActionState::OutcomeUnknown && !open.looking
+        });
+        let executing = count(|open| {
+            open.state == ActionState::Dispatched
+                || open.state == ActionState::OutcomeUnknown && open.looking
+        });
+        let verifying =
+            count(|open| matches!(open.state, ActionState::Succeeded | ActionState::Pending));
+        self.standing.confirmations = confirmations;
+        self.standing.approvals = approvals;
+        self.standing.executing = executing;
+        self.standing.verifying = verifying;
         let walked = arrows(self.state, self.standing.state())?;
         self.state = self.standing.state();
         Ok(walked)
@@ -224,7 +237,7 @@ impl Session {
                 matches!(
                     open.state,
                     ActionState::Dispatched | ActionState::Succeeded | ActionState::Pending
-                )
+                ) || open.looking
             })
             .map(|(action, _)| action)
     }

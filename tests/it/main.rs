@@ -15,6 +15,7 @@ mod config;
 mod gates;
 mod gateway;
 mod identity;
+mod road;
 mod shop;
 mod store;
 mod support;

@@ -56,6 +56,13 @@ pub(super) struct Sending {
     pub(super) exposes: bool,
 }
 
+impl Sending {
+    /// Whether the contract can find out what became of a lost request.
+    pub(super) fn has_lookup(&self) -> bool {
+        self.contract.effect.as_ref().is_some_and(|effect| effect.reconcile.is_some())
+    }
+}
+
 /// What the attempts came to.
 #[derive(Debug)]
 pub(super) enum Sent {
@@ -220,8 +227,7 @@ impl App {
     async fn send(&self, sending: &Sending, call: &Call, permit: Permit) -> (Sent, u32) {
         let parts = self.parts();
         let class = sending.contract.class();
-        let has_lookup =
-            sending.contract.effect.as_ref().is_some_and(|effect| effect.reconcile.is_some());
+        let has_lookup = sending.has_lookup();
         let deadline = self.now().plus(WRITE_DEADLINE);
         let (mut attempts, mut may_have_acted) = (0, false);
         loop {
@@ -408,7 +414,8 @@ impl App {
                 };
                 let named = json!(quarantine.as_ref().map(|id| id.as_str()));
                 action.outcome = Some(outcome(code, attempts, quarantine, journal.now));
-                let moves = journal.note_action(action)?;
+                let looking = sending.has_lookup();
+                let moves = journal.note_looking(action, looking)?;
                 let said = said_stopped(action, sending, code, attempts, named);
                 journal.write(EntryKind::Outcome, said.action_moved(moved).session_moved(moves))?;
                 Ok(true)

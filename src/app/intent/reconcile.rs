@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
-use super::{
-    dispatch::{Sending, effect_name},
-    submit::Teller,
-};
+use serde_json::json;
+
+use super::{dispatch::Sending, read::fallback, submit::Teller};
 use crate::{
-    app::{App, Refused, answer::ActionAnswer},
+    app::{App, Refused, answer::ActionAnswer, journal::Said},
     bundle::contract::Reconcile,
-    domain::{contract_terms::EffectClass, reason::ReasonCode, unit::EffectStatus},
+    domain::{
+        action::ActionState, contract_terms::EffectClass, entry::EntryKind, reason::ReasonCode,
+    },
     hook::post::{self, Accepted},
 };
 
@@ -55,11 +56,35 @@ impl App {
             Looked::DidNotHappen if is_final(sending, reconcile) => {
                 self.settle_failure(sending, ReasonCode::ToolTimeout, attempts).await.map(Some)
             }
-            Looked::DidNotHappen | Looked::Unclear => {
-                tracing::warn!(action = %sending.action.id, effect = effect_name(&sending.action), status = EffectStatus::InFlight.as_str(), "the outcome stays unknown");
-                Ok(None)
-            }
+            Looked::DidNotHappen | Looked::Unclear => self.give_up_looking(sending).await.map(Some),
         }
+    }
+
+    /// The outcome stays unknown: from here on it is a person's.
+    async fn give_up_looking(&self, sending: &Sending) -> Result<ActionAnswer, Refused> {
+        let (tenant, id) = (&sending.session.tenant, &sending.action.id);
+        let settled = self.settle("intent.give_up", tenant, &sending.action.session, id, |journal, action| {
+            let looking = journal.session.open.get(&action.id).is_some_and(|open| open.looking);
+            if action.state != ActionState::OutcomeUnknown || !looking {
+                return Ok(false);
+            }
+            let moves = journal.note_looking(action, false)?;
+            let said = Said::about(
+                &action.id,
+                json!({
+                    "outcome": action.state.as_str(),
+                    "settled_by": "look_up",
+                    "reasons": [ReasonCode::OutcomeUnknown.as_str()],
+                    "tool": {"name": sending.contract.name, "version": sending.contract.version},
+                }),
+            );
+            journal.write(EntryKind::Outcome, said.session_moved(moves))?;
+            Ok(true)
+        });
+        let (session, action) = settled.await?;
+        let mut answer = self.plain_answer(&session, action);
+        answer.fallback = fallback(&sending.contract, &answer.action);
+        Ok(answer)
     }
 
     async fn look(&self, sending: &Sending, reconcile: &Reconcile) -> Looked {

@@ -32,7 +32,12 @@ impl App {
     /// # Errors
     /// When the store does not answer.
     pub async fn recover(&self, at_start: bool) -> Result<usize, Refused> {
-        let states = [ActionState::Dispatched, ActionState::Succeeded, ActionState::Pending];
+        let states = [
+            ActionState::Dispatched,
+            ActionState::OutcomeUnknown,
+            ActionState::Succeeded,
+            ActionState::Pending,
+        ];
         let left = self.store().actions_in(&states, SWEEP_MAX).await?;
         let count = left.len();
         for (tenant, row) in left {
@@ -64,6 +69,7 @@ impl App {
         let (teller, _) = Teller::new();
         match action.state {
             ActionState::Dispatched => self.lost_by_owner(&sending, &teller).await,
+            ActionState::OutcomeUnknown => self.reconcile(&sending, &teller).await.map(|_| ()),
             ActionState::Succeeded | ActionState::Pending => self.verify_again(&sending).await,
             ActionState::Proposed
             | ActionState::Denied
@@ -71,7 +77,6 @@ impl App {
             | ActionState::AwaitingApproval
             | ActionState::Ready
             | ActionState::Failed
-            | ActionState::OutcomeUnknown
             | ActionState::Verified
             | ActionState::Mismatched
             | ActionState::Duplicated
@@ -120,7 +125,7 @@ impl App {
                 return Ok(false);
             }
             let moved = action.take(ActionEvent::OutcomeLost).map_err(Refused::internal)?;
-            let moves = journal.note_action(action)?;
+            let moves = journal.note_looking(action, sending.has_lookup())?;
             let said = Said::about(
                 &action.id,
                 serde_json::json!({

@@ -6,3 +6,4 @@ pub(crate) mod hostile;
 pub(crate) mod postgres;
 pub(crate) mod seam;
 pub(crate) mod stores;
+pub(crate) mod world;

@@ -148,7 +148,7 @@ pub(in crate::hook::post) fn check_relation(
     };
     Err(Stopped {
         kind: StopKind::NotRelated,
-        code: ReasonCode::RelationViolated,
+        code: ReasonCode::IdentityMismatch,
         rule: Some(format!("{}.relation", contract.name)),
         detail,
     })
