@@ -3,3 +3,4 @@
 //! Start reading at: `grpc/mod.rs`.
 
 pub mod grpc;
+pub mod http;
