@@ -7,14 +7,15 @@ mod audit;
 pub mod convert;
 mod data;
 mod intent;
+mod serve;
 mod session;
 mod status;
 
 use tonic::{Request, Status};
 
+pub use self::serve::{ServeError, serve};
 use crate::{
     app::{App, Caller},
-    domain::limits,
     pb::v1::{
         approval_service_server::ApprovalServiceServer, audit_service_server::AuditServiceServer,
         data_service_server::DataServiceServer, intent_service_server::IntentServiceServer,
@@ -58,9 +59,9 @@ fn bearer<T>(request: &Request<T>) -> Result<Option<&str>, Status> {
 
 /// All services, with the message limit, as routes for a tonic server.
 #[must_use]
-pub fn routes(app: App) -> tonic::service::Routes {
+pub fn routes(app: App, max_message_bytes: usize) -> tonic::service::Routes {
     let api = Api::new(app);
-    let cap = limits::MESSAGE_MAX_BYTES;
+    let cap = max_message_bytes;
     tonic::service::Routes::new(
         SessionServiceServer::new(api.clone()).max_decoding_message_size(cap),
     )
