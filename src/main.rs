@@ -1,3 +1,7 @@
 //! The `stateguard` binary: hands the command line to `stateguard::cli`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    stateguard::cli::main()
+}

@@ -1,6 +1,6 @@
 //! Start, and the order of the end: no new calls, open calls and roads to their end, then the rest.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use tokio::{
@@ -64,17 +64,14 @@ pub async fn run(
         store: if is_sqlite { "sqlite" } else { "postgres" },
         mode: config.mode,
     };
-    let probes = DaemonProbes { store: parts.store.clone(), stop: stop.clone(), metrics };
+    let store = Arc::clone(&parts.store);
+    let probes = DaemonProbes { store: Arc::clone(&store), stop: stop.clone(), metrics };
     let app = App::new(parts);
     let routes = grpc::routes(app.clone(), config.grpc.max_message_bytes);
     let http_stop = CancellationToken::new();
     let mut running = Running {
         calls: tokio::spawn(grpc::serve(grpc_listener, routes, stop.clone())),
-        health: tokio::spawn(http::serve(
-            http_listener,
-            std::sync::Arc::new(probes),
-            http_stop.clone(),
-        )),
+        health: tokio::spawn(http::serve(http_listener, Arc::new(probes), http_stop.clone())),
         background: tokio::spawn(background::run(app.clone(), is_sqlite, stop.clone())),
     };
     announce(&listening);
@@ -82,6 +79,8 @@ pub async fn run(
     let failed = running.until(&stop).await;
     stop.cancel();
     running.end(&app, http_stop).await;
+    store.close().await;
+    tracing::info!("stopped");
     failed.map_or(Ok(()), |why| Err(DaemonError::Serve(why)))
 }
 
@@ -105,6 +104,8 @@ impl Running {
     /// Waits for `stop`, or for a part that ended although nobody asked it to.
     async fn until(&mut self, stop: &CancellationToken) -> Option<String> {
         tokio::select! {
+            // First, because a part that was asked to end may end at the same moment.
+            biased;
             () = stop.cancelled() => None,
             ended = &mut self.calls => Some(why(ended, "the API")),
             ended = &mut self.health => Some(why(ended, "the health port")),
@@ -134,7 +135,6 @@ impl Running {
         if !self.health.is_finished() {
             let _ = tokio::time::timeout(CALLS_PATIENCE, self.health).await;
         }
-        tracing::info!("stopped");
     }
 }
 

@@ -331,6 +331,9 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), StoreError>;
+
+    /// Ends all connections, so that the database lies as a whole in its file; nothing works afterwards.
+    async fn close(&self);
 }
 
 /// Applies one unit.

@@ -12,6 +12,7 @@
 
 mod bundle;
 mod config;
+mod daemon;
 mod gates;
 mod gateway;
 mod identity;
@@ -19,4 +20,5 @@ mod road;
 mod shop;
 mod store;
 mod support;
+mod telemetry;
 mod tidy;

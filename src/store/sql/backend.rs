@@ -253,4 +253,11 @@ impl Store for SqlStore {
     async fn ping(&self) -> Result<(), StoreError> {
         self.readers.ping().await
     }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        if let Writer::Sqlite(store) = &self.writer {
+            sqlite::close(store).await;
+        }
+    }
 }

@@ -395,4 +395,11 @@ impl Readers {
         }
         .map_err(|error| super::Fault::sql("none", error).into_store_error())
     }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Postgres(pool) => pool.close().await,
+            Self::Sqlite(pool) => pool.close().await,
+        }
+    }
 }

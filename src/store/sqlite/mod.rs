@@ -86,6 +86,11 @@ pub(crate) async fn commit(store: &Sqlite, unit: &Unit) -> Result<(), Fault> {
     }
 }
 
+/// Ends the writer, after all readers: the last connection moves what stands beside the file into it.
+pub(crate) async fn close(store: &Sqlite) {
+    store.writer.close().await;
+}
+
 async fn pool_of_readers(
     options: SqliteConnectOptions,
     path: &Path,
