@@ -1,5 +1,7 @@
 //! One unit of work in the making: the session it moves, what it writes, what the log says of it.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use super::{App, Refused, vault::purpose};
@@ -172,25 +174,30 @@ impl<'a> Journal<'a> {
         self.session.note_action(&action.id, open).map_err(Refused::internal)
     }
 
-    /// Writes an entry; a second arrow of the session gets an entry of its own.
+    /// Writes an entry; a second arrow of session or action gets an entry of its own.
     pub(super) fn write(&mut self, kind: EntryKind, said: Said) -> Result<(), Refused> {
-        let mut session_moves = said.session_moves.into_iter();
-        let mut transition = Map::new();
-        if let Some(moved) = session_moves.next() {
-            transition.insert("session".to_owned(), Value::from(moved.to_string()));
-        }
+        let mut session_moves = said.session_moves.iter().map(ToString::to_string);
         let mut action_moves = said.action_moves.iter().map(ToString::to_string);
-        if let Some(moved) = action_moves.next() {
-            transition.insert("action".to_owned(), Value::from(moved));
-        }
+        let mut arrows = || {
+            let mut arrows = Map::new();
+            let pairs = [("session", session_moves.next()), ("action", action_moves.next())];
+            for (name, moved) in pairs {
+                if let Some(moved) = moved {
+                    arrows.insert(name.to_owned(), Value::from(moved));
+                }
+            }
+            (!arrows.is_empty()).then_some(arrows)
+        };
         let mut members = said.members;
-        if !transition.is_empty() {
-            members.insert("transition".to_owned(), Value::Object(transition));
+        if let Some(arrows) = arrows() {
+            members.insert("transition".to_owned(), Value::Object(arrows));
+        }
+        let mut further = Vec::new();
+        while let Some(arrows) = arrows() {
+            further.push(Map::from_iter([("transition".to_owned(), Value::Object(arrows))]));
         }
         self.append(kind, said.action.clone(), members)?;
-        for moved in session_moves {
-            let members = json!({"transition": {"session": moved.to_string()}});
-            let Value::Object(members) = members else { continue };
+        for members in further {
             self.append(EntryKind::Transition, said.action.clone(), members)?;
         }
         Ok(())
@@ -209,7 +216,8 @@ impl<'a> Journal<'a> {
             kind,
             session: Some((self.session.id.clone(), self.session.entry_count)),
             action,
-            occurred_at: self.now,
+            // Entries of one commit lie a microsecond apart, so that they sort as they were written.
+            occurred_at: self.now.plus(Duration::from_micros(self.entries.len() as u64)),
         };
         self.entries.push(self.app.entry_row(head, members)?);
         Ok(())

@@ -4,5 +4,7 @@
 
 mod query;
 mod refusal;
+mod verify;
 
+pub use self::verify::{Auditor, Report};
 pub use crate::store::EntryQuery;

@@ -67,7 +67,9 @@ impl App {
             limit: ENTRIES_MAX,
             ..EntryQuery::default()
         };
-        let entries = self.store().entries(&session.tenant, &query).await?;
+        let mut entries = self.store().entries(&session.tenant, &query).await?;
+        // The place in the session is the order, whatever the clocks of two daemons said.
+        entries.sort_by_key(|entry| entry.session_seq);
         let in_full = sees_in_full(caller);
         let steps = story(&entries, &action, in_full)?;
         let facts = answer.action.facts.0.values().cloned().collect();

@@ -83,8 +83,8 @@ impl App {
             Verdict::Allow => self.go_on(&road, &decided, action, given, teller, turn).await,
             Verdict::ConfirmationRequired | Verdict::ApprovalRequired => {
                 let mut journal = self.answered(&road, &action, given, QuestionState::Granted)?;
-                let question = self.pose(&mut journal, &road, &decided, &mut action)?;
                 self.redecide(&mut journal, &road, &decided, &mut action)?;
+                let question = self.pose(&mut journal, &road, &decided, &mut action)?;
                 journal.put_action(&mut action)?;
                 self.finish(journal, action, Some(question)).await
             }

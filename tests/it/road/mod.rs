@@ -1,5 +1,6 @@
 //! The road of an intent over a real store and a real tool, on both databases.
 
+mod audit;
 mod concurrency;
 mod golden_path;
 mod refusals;

@@ -62,4 +62,15 @@ impl Home {
             }
         }
     }
+
+    /// Takes away what keeps the log from being changed, as somebody with the database would.
+    pub(crate) async fn open_the_log(&self) {
+        let statements: &[&str] = match &self.database {
+            Some(_) => &["ALTER TABLE entries DISABLE TRIGGER USER"],
+            None => &["DROP TRIGGER entries_never_change", "DROP TRIGGER entries_never_go"],
+        };
+        for statement in statements {
+            self.tamper(statement).await.unwrap();
+        }
+    }
 }

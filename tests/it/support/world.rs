@@ -190,6 +190,10 @@ impl World {
         build(store, &self.bundle, &self.gateway, &self.sealer, &self.verifier, &self.clock, seed)
     }
 
+    pub(crate) fn sealer(&self) -> Arc<Sealer> {
+        Arc::clone(&self.sealer)
+    }
+
     pub(crate) fn caller(&self, token: &str) -> Caller {
         self.app.authenticate(Some(token)).unwrap()
     }
