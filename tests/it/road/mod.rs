@@ -3,6 +3,7 @@
 mod audit;
 mod concurrency;
 mod golden_path;
+mod idle_checks;
 mod refusals;
 
 /// One test a backend: `both!(name, case)` where `case` is an async function over a `World`.
