@@ -174,10 +174,18 @@ async fn open(options: &ShopOptions) -> Result<Database, ShopError> {
     for path in mail_files(&options.mails)? {
         let raw =
             std::fs::read(&path).map_err(|cause| ShopError::Mail { path: path.clone(), cause })?;
-        let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        seed::put_mail(&database, &stem, &raw).await.map_err(failed)?;
+        seed::put_mail(&database, &mail_name(&path), &raw).await.map_err(failed)?;
     }
     Ok(database)
+}
+
+/// The name of a mail in the mailbox: the stem of its file, with `-` for what names do not hold, at most 64 characters.
+#[must_use]
+pub fn mail_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = stem.chars().take(64).map(fits).collect();
+    if name.is_empty() { "mail".to_owned() } else { name }
 }
 
 fn mail_files(given: &[PathBuf]) -> Result<Vec<PathBuf>, ShopError> {
