@@ -37,7 +37,8 @@ pub struct Contract {
     pub risks: BTreeSet<Risk>,
     /// The session states in which the tool runs, if the workflow's table allows it too.
     pub states: BTreeSet<SessionState>,
-    /// The acts this write performs, by name. Empty for reads.
+    /// The acts this write or sensitive read performs, by name. Empty for plain reads; a sensitive read without any
+    /// is never asked for, so it is always confirmed.
     pub acts: BTreeMap<String, Act>,
     /// The business record the call is about.
     pub resource: Option<Resource>,

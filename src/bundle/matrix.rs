@@ -52,7 +52,7 @@ impl Column {
     }
 
     /// The situations that the column joins, each with its guard.
-    fn situations(self, risk: Risk) -> Vec<(&'static str, Guard)> {
+    pub(super) fn situations(self, risk: Risk) -> Vec<(&'static str, Guard)> {
         let clean = Guard::clean;
         let one = |name: &'static str, guard: Guard| (name, guard);
         match self {
@@ -318,6 +318,11 @@ fn cell(probe: &ToolPolicy, risk: Risk, column: Column) -> Cell {
         .map(|(situation, guard)| answer(probe, situation, guard))
         .collect();
     Cell { column, answers }
+}
+
+/// The rules that decide one situation of a risk's probe.
+pub(super) fn rules_of(probe: &ToolPolicy, guard: Guard) -> Vec<String> {
+    answer(probe, "", guard).rules
 }
 
 fn answer(probe: &ToolPolicy, situation: &'static str, guard: Guard) -> Answer {

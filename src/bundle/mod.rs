@@ -5,6 +5,7 @@
 pub mod approvals;
 mod check;
 pub mod contract;
+pub mod fixtures;
 mod kept;
 mod load;
 pub mod matrix;

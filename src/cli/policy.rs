@@ -6,7 +6,10 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::output::{Exit, Output};
-use crate::bundle::{Bundle, LoadErrors, LoadProblem, matrix::Matrix};
+use crate::{
+    bundle::{Bundle, LoadErrors, LoadProblem, matrix::Matrix},
+    hook::fixtures::{self, Report},
+};
 
 /// What can be asked about a bundle without a daemon.
 #[derive(Debug, Subcommand)]
@@ -22,6 +25,15 @@ pub enum PolicyCommand {
     },
     /// Print the decision matrix that follows from a bundle's policies.
     Matrix {
+        /// The bundle's folder.
+        #[arg(default_value = ".")]
+        bundle: PathBuf,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Output,
+    },
+    /// Run a bundle's fixtures through the real hook, without network.
+    Test {
         /// The bundle's folder.
         #[arg(default_value = ".")]
         bundle: PathBuf,
@@ -48,6 +60,12 @@ pub fn run(command: &PolicyCommand, out: &mut dyn io::Write) -> io::Result<Exit>
             Ok(bundle) => matrix(&bundle, *output, out),
             Err(errors) => check(Err(errors), *output, out),
         },
+        PolicyCommand::Test { bundle, output } => {
+            match Bundle::load(bundle).and_then(|bundle| fixtures::run(&bundle)) {
+                Ok(report) => test(&report, *output, out),
+                Err(errors) => check(Err(errors), *output, out),
+            }
+        }
         PolicyCommand::Schema { bundle } => match Bundle::load(bundle) {
             Ok(bundle) => {
                 write!(out, "{}", bundle.policies.schema_text)?;
@@ -120,6 +138,57 @@ fn problem_json(problem: &LoadProblem) -> serde_json::Value {
         "text": problem.text,
         "remedy": problem.remedy,
     })
+}
+
+fn test(report: &Report, output: Output, out: &mut dyn io::Write) -> io::Result<Exit> {
+    match output {
+        Output::Json => {
+            let cases: Vec<_> = report
+                .cases
+                .iter()
+                .map(|case| {
+                    json!({
+                        "id": case.id,
+                        "file": case.file,
+                        "line": case.place.line,
+                        "holds": case.failures.is_empty(),
+                        "failures": case.failures,
+                    })
+                })
+                .collect();
+            let report = json!({
+                "good": report.is_good(),
+                "cases": cases,
+                "never_passed": report.never_passed,
+                "never_stopped": report.never_stopped,
+            });
+            writeln!(out, "{report:#}")?;
+        }
+        Output::Text => test_text(report, out)?,
+    }
+    Ok(if report.is_good() { Exit::Good } else { Exit::Bad })
+}
+
+fn test_text(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
+    let failed: Vec<_> = report.cases.iter().filter(|case| !case.failures.is_empty()).collect();
+    for case in &failed {
+        writeln!(out, "{}:{}:{}: {}", case.file, case.place.line, case.place.column, case.id)?;
+        for failure in &case.failures {
+            writeln!(out, "    {failure}")?;
+        }
+    }
+    for (rules, what) in [
+        (&report.never_passed, "no case passes these rules (add them to a `passes`)"),
+        (&report.never_stopped, "no case is stopped by these rules (add them to a `stops`)"),
+    ] {
+        if !rules.is_empty() {
+            writeln!(out, "{what}:")?;
+            for rule in rules {
+                writeln!(out, "    {rule}")?;
+            }
+        }
+    }
+    writeln!(out, "{}, {} failed", count(report.cases.len(), "case"), failed.len())
 }
 
 fn matrix(bundle: &Bundle, output: Output, out: &mut dyn io::Write) -> io::Result<Exit> {

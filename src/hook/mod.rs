@@ -2,5 +2,6 @@
 //! Must not know: any `await`, any I/O.
 //! Start reading at: `pre/mod.rs`.
 
+pub mod fixtures;
 pub mod post;
 pub mod pre;

@@ -113,6 +113,13 @@ impl ToolPolicy {
         evaluate::evaluate(self, input)
     }
 
+    /// Whether a rule stands in one of the two sets.
+    #[must_use]
+    pub fn can_apply(&self, id: &str) -> bool {
+        let id = cedar_policy::PolicyId::new(id);
+        self.hard.policy(&id).is_some() || self.asks.policy(&id).is_some()
+    }
+
     /// The same policies without one rule.
     #[cfg(test)]
     pub(crate) fn without(&self, id: &str) -> Self {

@@ -220,8 +220,9 @@ impl Reader<'_, '_> {
             }
             return Some(BTreeMap::new());
         };
-        if self.is_read {
-            self.file.error(node.at, "a read has no `acts`", "remove it");
+        if self.is_read && !self.is_sensitive_read() {
+            let remedy = "remove it; only a `read_sensitive` tool is asked for";
+            self.file.error(node.at, "a plain read has no `acts`", remedy);
             return None;
         }
         let mut acts = BTreeMap::new();
@@ -248,6 +249,11 @@ impl Reader<'_, '_> {
             self.file.error(node.at, "no act is given", "name at least one");
         }
         (!acts.is_empty()).then_some(acts)
+    }
+
+    fn is_sensitive_read(&self) -> bool {
+        let risks = self.member("risk").map(|node| self.file.one_or_more(node)).unwrap_or_default();
+        risks.iter().any(|risk| risk.text() == Some(Risk::ReadSensitive.as_str()))
     }
 
     fn act(&self, node: &Node) -> Option<Act> {

@@ -5,6 +5,7 @@ pub(super) mod contract;
 mod effect;
 mod executor;
 mod facts;
+pub(super) mod fixtures;
 mod input;
 pub(super) mod manifest;
 mod response;

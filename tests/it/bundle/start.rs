@@ -52,6 +52,30 @@ fn a_new_bundle_and_new_contracts_load_without_warnings() {
     );
 }
 
+fn run(command: &PolicyCommand) -> (Exit, String) {
+    let mut out = Vec::new();
+    let exit = policy::run(command, &mut out).unwrap();
+    (exit, String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn the_fixtures_of_a_new_bundle_hold_and_a_new_write_asks_for_more() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("help-desk");
+    new_bundle(&folder);
+    let test = PolicyCommand::Test { bundle: folder.clone(), output: Output::Text };
+    let (exit, said) = run(&test);
+    assert_eq!((exit, said.as_str()), (Exit::Good, "2 cases, 0 failed\n"));
+    assert_eq!(new_contract(&folder, "change_item", true).0, Exit::Good);
+    let (exit, said) = run(&test);
+    assert_eq!(exit, Exit::Bad);
+    assert!(said.contains("base/reversible-claimed"), "{said}");
+    let json = PolicyCommand::Test { bundle: folder, output: Output::Json };
+    let report: serde_json::Value = serde_json::from_str(&run(&json).1).unwrap();
+    assert_eq!(report["good"], false);
+    assert_eq!(report["cases"][1]["holds"], true);
+}
+
 #[test]
 fn nothing_is_overwritten_and_bad_names_are_refused() {
     let place = tempfile::tempdir().unwrap();
@@ -82,11 +106,7 @@ fn a_list_in_block_form_grows_too() {
 
 #[test]
 fn check_and_matrix_print_for_people_and_for_programs() {
-    let run = |command: PolicyCommand| {
-        let mut out = Vec::new();
-        let exit = policy::run(&command, &mut out).unwrap();
-        (exit, String::from_utf8(out).unwrap())
-    };
+    let run = |command: PolicyCommand| run(&command);
     let folder = super::folder("library-desk");
     let (exit, said) = run(PolicyCommand::Check { bundle: folder.clone(), output: Output::Text });
     assert_eq!(exit, Exit::Good);
