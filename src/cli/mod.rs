@@ -2,6 +2,7 @@
 //! Must not know: business rules.
 //! Start reading at: `mod.rs`.
 
+pub mod audit;
 pub mod bundle;
 pub mod config;
 pub mod contract;
@@ -49,6 +50,9 @@ pub enum Command {
     /// Make keys.
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// Ask the decision log, or verify it, with no daemon.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Sign a development token.
     Token(token::TokenCommand),
 }
@@ -84,6 +88,7 @@ pub fn run(command: &Command, out: &mut dyn Write) -> io::Result<Exit> {
         Command::Policy(command) => policy::run(command, out),
         Command::Config(command) => config::run(command, out),
         Command::Keys(command) => keys::run(command, out),
+        Command::Audit(command) => audit::run(command, out),
         Command::Token(command) => token::run(command, out),
     }
 }

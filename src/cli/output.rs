@@ -19,6 +19,8 @@ pub enum Exit {
     Good,
     /// Something that was checked is not.
     Bad,
+    /// Something that was recorded was changed afterwards.
+    Tampered,
 }
 
 impl Exit {
@@ -28,6 +30,7 @@ impl Exit {
         match self {
             Self::Good => 0,
             Self::Bad => 1,
+            Self::Tampered => 3,
         }
     }
 }

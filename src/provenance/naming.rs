@@ -46,7 +46,7 @@ fn identifier(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
             let text: String = text.trim().nfc().collect();
-            // A word of letters alone ("refund", "all") is language, not an identifier.
+            // A word of letters alone ("loan", "all") is language, not an identifier.
             let is_id = text.chars().any(|c| c.is_ascii_digit()) || text.contains('@');
             (is_id && text.len() >= 2 || is_number(&text)).then_some(text)
         }

@@ -266,9 +266,10 @@ fn missing_head(source: &Source) -> Option<String> {
     if !source.path.ends_with("mod.rs") {
         return None;
     }
-    let mut lines = source.text.lines();
+    // A line may go on below, so the three are looked for in the block that opens the file.
+    let mut block = source.text.lines().take_while(|line| line.starts_with("//!"));
     for wanted in ["//! Owns: ", "//! Must not know: ", "//! Start reading at: "] {
-        if !lines.next().is_some_and(|line| line.starts_with(wanted) && line.len() > wanted.len()) {
+        if !block.any(|line| line.starts_with(wanted) && line.len() > wanted.len()) {
             return Some(format!("{}: the head needs a line `{wanted}…`", source.path));
         }
     }

@@ -78,7 +78,10 @@ impl App {
 }
 
 /// Entries of the session until the action's last one, without other actions' inner steps.
-fn story(entries: &[EntryRow], action: &ActionId, in_full: bool) -> Result<Vec<Step>, Refused> {
+///
+/// # Errors
+/// When the bytes of an entry are not JSON.
+pub fn story(entries: &[EntryRow], action: &ActionId, in_full: bool) -> Result<Vec<Step>, Refused> {
     let last = entries.iter().rposition(|entry| entry.action.as_ref() == Some(action));
     let Some(last) = last else { return Ok(Vec::new()) };
     // What closes or moves the session right after belongs to the story too.

@@ -23,7 +23,7 @@ mod verify;
 
 pub use self::{
     confirm::Confirmation,
-    explain::{Explanation, Step},
+    explain::{Explanation, Step, story},
     submit::{Submission, WaitFor},
     tools::ToolView,
 };

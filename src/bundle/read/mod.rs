@@ -1,4 +1,8 @@
-//! From files to compiled parts. Every reader reports what it finds wrong and goes on, so that one load shows all.
+//! Owns: from files to compiled parts.
+//! Must not know: what a session does with them.
+//! Start reading at: `contract.rs`.
+//!
+//! Every reader reports what it finds wrong and goes on, so that one load shows all.
 
 pub(super) mod approvals;
 pub(super) mod contract;

@@ -1,3 +1,7 @@
+//! Owns: what can be known to fail before anything runs.
+//! Must not know: who asks and why.
+//! Start reading at: `mod.rs`.
+//!
 //! What can be known to fail is refused when a bundle loads: unknown roots, fields and functions, optional fields
 //! without a `has` guard, comparisons that never hold, trees too deep for a worker's stack.
 
