@@ -11,6 +11,7 @@
 )]
 
 mod bundle;
+mod cli;
 mod config;
 mod daemon;
 mod gates;

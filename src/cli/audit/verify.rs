@@ -53,7 +53,14 @@ pub(super) async fn run(
 
 fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for finding in &report.findings {
-        writeln!(out, "{} {} {}: {}", finding.tenant, finding.fault, subject(finding), finding.detail)?;
+        writeln!(
+            out,
+            "{} {} {}: {}",
+            finding.tenant,
+            finding.fault,
+            subject(finding),
+            finding.detail
+        )?;
     }
     writeln!(
         out,

@@ -1,0 +1,3 @@
+//! The command line, run as a user runs it.
+
+mod audit;
