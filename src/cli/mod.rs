@@ -6,6 +6,7 @@ pub mod audit;
 pub mod bundle;
 pub mod config;
 pub mod contract;
+pub mod demo;
 pub mod keys;
 pub mod output;
 pub mod policy;
@@ -35,6 +36,11 @@ pub struct Cli {
 pub enum Command {
     /// Run the daemon.
     Serve(serve::ServeCommand),
+    /// Play stories with an agent that believes all it reads, a portal, an approver and a shop.
+    Demo(crate::demo::DemoArgs),
+    /// Run one of the demonstration's processes.
+    #[command(hide = true)]
+    DemoRole(crate::demo::RoleArgs),
     /// Write a new bundle.
     #[command(subcommand)]
     Bundle(bundle::BundleCommand),
@@ -83,6 +89,8 @@ pub fn main() -> ExitCode {
 pub fn run(command: &Command, out: &mut dyn Write) -> io::Result<Exit> {
     match command {
         Command::Serve(command) => serve::run(command, out),
+        Command::Demo(args) => demo::run(args),
+        Command::DemoRole(args) => demo::run_role(args),
         Command::Bundle(command) => bundle::run(command, out),
         Command::Contract(command) => contract::run(command, out),
         Command::Policy(command) => policy::run(command, out),

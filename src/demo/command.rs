@@ -89,12 +89,14 @@ async fn play_all(args: &DemoArgs, folder: &Path) -> Result<bool, DemoError> {
             print(&timeline::heading(story, paint))?;
         }
         let mut scene = Scene::new(Stage::set_up(&settings, story.label()).await?);
-        story.play(&mut scene).await?;
+        let played = story.play(&mut scene).await;
         let Scene { stage, told } = scene;
         match args.output {
             Form::Text => print(&format!("{}\n", timeline::story(&told, paint)))?,
             Form::Json => print(&format!("{}\n", document(story, &told)))?,
         }
+        // What was told until it could not go on is worth reading first.
+        played?;
         if !told.is_good() {
             failed.push(story.label());
         }

@@ -19,7 +19,7 @@ const TABLES: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS orders (
         order_id TEXT PRIMARY KEY,
         customer_id TEXT NOT NULL REFERENCES customers (customer_id),
-        status TEXT NOT NULL CHECK (status IN ('paid', 'shipped', 'delivered', 'cancelled')),
+        status TEXT NOT NULL CHECK (status IN ('placed', 'shipped', 'delivered', 'cancelled', 'closed')),
         total_cents INTEGER NOT NULL CHECK (total_cents >= 0),
         refundable_cents INTEGER NOT NULL CHECK (refundable_cents BETWEEN 0 AND total_cents),
         currency TEXT NOT NULL,

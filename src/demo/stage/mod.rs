@@ -249,7 +249,15 @@ fn seal_key(settings: &Settings, folder: &Path) -> Result<PathBuf, DemoError> {
         |file| PathBuf::from(format!("{file}.seal-key")),
     );
     if !path.exists() {
-        process::run_once("keys", &["keys".into(), "new".into(), path.clone().into()], folder)?;
+        if let Some(above) = path.parent() {
+            let failed = |cause| DemoError::File { path: above.to_path_buf(), cause };
+            std::fs::create_dir_all(above).map_err(failed)?;
+        }
+        process::run_once(
+            "keys",
+            &["keys".into(), "new".into(), "--out".into(), path.clone().into()],
+            folder,
+        )?;
     }
     Ok(path)
 }
