@@ -20,8 +20,9 @@ use crate::{
 
 /// Actions and questions looked at in one sweep.
 const SWEEP_MAX: i64 = 500;
-/// How much longer than the window of the last byte an owner may need before another takes over.
-const GRACE: Duration = Duration::from_secs(35);
+/// How much longer than its last attempt can take an owner may need before another takes over. No
+/// byte leaves after `send_before`, so a slow owner loses nothing but the right to write first.
+const GRACE: Duration = Duration::from_secs(8);
 
 impl App {
     /// Takes up every action that was left on the way: nothing is repeated before it was looked for.

@@ -57,6 +57,13 @@ impl RunningClock {
         let offset = AtomicI64::new(super::seam::start().micros());
         Arc::new(Self { began: Instant::now(), offset })
     }
+
+    /// The time of this machine, for tests with processes of their own.
+    #[allow(clippy::disallowed_methods, reason = "what another process calls the present")]
+    pub(crate) fn real() -> Arc<Self> {
+        let offset = AtomicI64::new(chrono::Utc::now().timestamp_micros());
+        Arc::new(Self { began: Instant::now(), offset })
+    }
 }
 
 impl Clock for RunningClock {
@@ -125,19 +132,24 @@ pub(crate) struct World {
     pub(crate) keys: Keys,
     pub(crate) home: Home,
     pub(crate) bundle: Arc<Bundle>,
+    shop: String,
     shop_db: String,
     faults: String,
     gateway: Arc<Gateway>,
     sealer: Arc<Sealer>,
     verifier: Arc<Verifier>,
     stop: CancellationToken,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 const API_KEY: &str = "shop-secret-of-the-test";
 
 impl World {
     pub(crate) async fn new(home: Home) -> Self {
+        Self::at(home, RunningClock::new()).await
+    }
+
+    pub(crate) async fn at(home: Home, clock: Arc<RunningClock>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let shop = Shop::bind(ShopOptions {
@@ -152,7 +164,6 @@ impl World {
         let ports = shop.ports().clone();
         let stop = CancellationToken::new();
         tokio::spawn(shop.serve(stop.clone()));
-        let clock = RunningClock::new();
         let keys = Keys::new();
         let headers = vec![("X-Api-Key".to_owned(), SecretString::from(API_KEY))];
         let endpoint = Endpoint::new(&format!("http://{}/", ports.shop), headers).unwrap();
@@ -164,7 +175,9 @@ impl World {
         ));
         let bundle = Arc::new(Bundle::load(&root.join("policies/refund-desk")).unwrap());
         let seed = SeededEntropy::new(5);
-        let sealer = Arc::new(Sealer::new(KeyFile::generate(seed.as_ref())).unwrap());
+        let key_file = KeyFile::generate(seed.as_ref());
+        std::fs::write(folder.path().join("seal.key"), key_file.render().as_bytes()).unwrap();
+        let sealer = Arc::new(Sealer::new(key_file).unwrap());
         let verifier = Arc::new(keys.verifier());
         let mut world = Self {
             app: build(home.store(), &bundle, &gateway, &sealer, &verifier, &clock, 11),
@@ -172,16 +185,62 @@ impl World {
             keys,
             home,
             bundle,
+            shop: format!("http://{}/", ports.shop),
             shop_db: ports.db.display().to_string(),
             faults: format!("http://{}/faults", ports.faults),
             gateway,
             sealer,
             verifier,
             stop,
-            _folder: folder,
+            folder,
         };
         world.app = world.daemon(11).await;
         world
+    }
+
+    /// A configuration with which the binary is a daemon of this world.
+    pub(crate) fn configuration(&self) -> std::path::PathBuf {
+        let folder = self.folder.path();
+        let issuers: Vec<Value> = self
+            .keys
+            .keys
+            .iter()
+            .enumerate()
+            .map(|(n, (issuer, key))| {
+                let jwks = folder.join(format!("{n}.jwks"));
+                std::fs::write(&jwks, key.public_jwks()).unwrap();
+                let types = match *issuer {
+                    OPERATOR => json!(["sg-workload"]),
+                    PEOPLE => json!(["sg-person"]),
+                    _ => json!(["sg-session", "sg-principal", "sg-scope"]),
+                };
+                json!({"issuer": issuer, "tenant": "acme", "jwks_file": jwks, "algorithms": ["EdDSA"], "types": types})
+            })
+            .collect();
+        std::fs::write(folder.join("shop.key"), API_KEY).unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // JSON is YAML.
+        let document = json!({
+            "mode": "production",
+            "grpc": {"listen": "127.0.0.1:0"},
+            "http": {"listen": "127.0.0.1:0"},
+            "store": {"url": self.home.url()},
+            "bundle": {"path": root.join("policies/refund-desk")},
+            "identity": {"issuers": issuers},
+            "seal": {"key": {"file": folder.join("seal.key")}},
+            "tools": {"endpoints": {"shop": {"base_url": self.shop, "headers": {"X-Api-Key": {"file": folder.join("shop.key")}}}}},
+            "log": {"level": "warn", "format": "json"},
+        });
+        let path = folder.join("stateguard.yaml");
+        std::fs::write(&path, document.to_string()).unwrap();
+        path
+    }
+
+    /// A token of the agent's workload.
+    pub(crate) fn agent_token(&self) -> String {
+        let claims = json!({"sub": "svc-desk", "tenant": "acme", "agent": "desk-agent",
+            "agent_instance": "ai_1", "rights": ["session:run"]});
+        self.keys.mint(OPERATOR, TokenKind::Workload, self.clock.now(), claims)
     }
 
     /// Another daemon over the same database.
