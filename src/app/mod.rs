@@ -66,13 +66,16 @@ pub struct App {
     inner: Arc<Inner>,
 }
 
+/// Where those wait who lost a race for a session.
+type Queue = Arc<tokio::sync::Mutex<()>>;
+
 #[derive(Debug)]
 struct Inner {
     parts: Parts,
     ids: IdSource,
     roads: TaskTracker,
     bundles: Mutex<HashMap<Digest, Arc<Bundle>>>,
-    queues: Mutex<HashMap<(TenantId, SessionId), Arc<tokio::sync::Mutex<()>>>>,
+    queues: Mutex<HashMap<(TenantId, SessionId), Queue>>,
 }
 
 impl App {
@@ -144,7 +147,7 @@ impl App {
 
     /// The queue of a session in this daemon: whoever lost a race for the session waits here
     /// instead of fighting over the row.
-    fn queue(&self, tenant: &TenantId, session: &SessionId) -> Arc<tokio::sync::Mutex<()>> {
+    fn queue(&self, tenant: &TenantId, session: &SessionId) -> Queue {
         let Ok(mut queues) = self.inner.queues.lock() else {
             return Arc::new(tokio::sync::Mutex::new(()));
         };

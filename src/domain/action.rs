@@ -122,14 +122,9 @@ pub fn apply(from: ActionState, event: ActionEvent) -> Result<ActionState, Illeg
         ActionState::Ready => (event == ActionEvent::Dispatched).then_some(ActionState::Dispatched),
         ActionState::Dispatched => after_dispatched(event),
         ActionState::OutcomeUnknown => after_unknown(event),
-        ActionState::Succeeded => match event {
-            ActionEvent::Accepted => Some(ActionState::Pending),
-            other => after_verification(other),
-        },
-        ActionState::Pending => match event {
-            ActionEvent::Failed => Some(ActionState::Failed),
-            other => after_verification(other),
-        },
+        ActionState::Succeeded if event == ActionEvent::Accepted => Some(ActionState::Pending),
+        ActionState::Pending if event == ActionEvent::Failed => Some(ActionState::Failed),
+        ActionState::Succeeded | ActionState::Pending => after_verification(event),
         ActionState::Denied
         | ActionState::Failed
         | ActionState::Verified
@@ -214,11 +209,12 @@ fn after_dispatched(event: ActionEvent) -> Option<ActionState> {
 }
 
 fn after_unknown(event: ActionEvent) -> Option<ActionState> {
-    match event {
-        ActionEvent::Abandoned => Some(ActionState::Abandoned),
-        ActionEvent::Dispatched => Some(ActionState::Dispatched),
-        ActionEvent::OutcomeLost => None,
-        other => after_dispatched(other),
+    if event == ActionEvent::Abandoned {
+        Some(ActionState::Abandoned)
+    } else if event == ActionEvent::Dispatched {
+        Some(ActionState::Dispatched)
+    } else {
+        after_dispatched(event).filter(|next| *next != ActionState::OutcomeUnknown)
     }
 }
 

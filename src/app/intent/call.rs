@@ -173,7 +173,9 @@ impl App {
 fn present(accepted: Accepted) -> FactState {
     let version = accepted.result.get("version").map(|version| match version {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            version.to_string()
+        }
     });
     FactState::Present { value: accepted.result, labels: accepted.labels, version }
 }

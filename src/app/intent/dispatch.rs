@@ -101,7 +101,7 @@ impl App {
             Ok((session, receipt)) => {
                 drop(turn);
                 let sending = Sending { session, action, ..sending };
-                self.carry_out(sending, call, receipt, teller).await.map(Some)
+                Box::pin(self.carry_out(sending, call, receipt, teller)).await.map(Some)
             }
             Err(refusal) if lost_race(&refusal) => Ok(None),
             Err(refusal) => Err(refusal.into()),
@@ -214,11 +214,11 @@ impl App {
         let (sent, attempts) = self.send(&sending, &call, Permit::Dispatch(committed)).await;
         match sent {
             Sent::Answered(accepted) => {
-                self.settle_answer(&sending, *accepted, attempts, "answer", teller).await
+                Box::pin(self.settle_answer(&sending, *accepted, attempts, "answer", teller)).await
             }
             Sent::NotExecuted(code) => self.settle_failure(&sending, code, attempts).await,
             Sent::Unknown { code, corrupt } => {
-                self.settle_unknown(&sending, code, corrupt, attempts, teller).await
+                Box::pin(self.settle_unknown(&sending, code, corrupt, attempts, teller)).await
             }
         }
     }

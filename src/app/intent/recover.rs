@@ -45,7 +45,7 @@ impl App {
             let app = self.clone();
             self.inner.roads.spawn(async move {
                 let id = row.action.clone();
-                if let Err(refused) = app.take_up(&tenant, row, at_start).await {
+                if let Err(refused) = Box::pin(app.take_up(&tenant, row, at_start)).await {
                     tracing::error!(action = %id, code = %refused.code, cause = ?refused.cause, "an action could not be taken up");
                 }
             });
@@ -69,8 +69,10 @@ impl App {
         tokio::time::sleep(owner_until.plus(grace).since(self.now())).await;
         let (teller, _) = Teller::new();
         match action.state {
-            ActionState::Dispatched => self.lost_by_owner(&sending, &teller).await,
-            ActionState::OutcomeUnknown => self.reconcile(&sending, &teller).await.map(|_| ()),
+            ActionState::Dispatched => Box::pin(self.lost_by_owner(&sending, &teller)).await,
+            ActionState::OutcomeUnknown => {
+                Box::pin(self.reconcile(&sending, &teller)).await.map(|_| ())
+            }
             ActionState::Succeeded | ActionState::Pending => self.verify_again(&sending).await,
             ActionState::Proposed
             | ActionState::Denied

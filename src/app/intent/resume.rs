@@ -49,9 +49,9 @@ impl App {
         for _ in 0..crate::domain::limits::ROAD_ATTEMPTS_MAX {
             let queue = self.queue(&session.tenant, &session.id);
             let turn = queue.lock().await;
-            match self.try_resume(session, &action, &given, teller, turn).await? {
-                Some(answer) => return Ok(answer),
-                None => {}
+            let resumed = Box::pin(self.try_resume(session, &action, &given, teller, turn));
+            if let Some(answer) = resumed.await? {
+                return Ok(answer);
             }
         }
         Err(Refused::new(crate::app::RefusedKind::Aborted, ReasonCode::Conflict))
@@ -73,14 +73,16 @@ impl App {
         let mut road = self.road_of(session, &action).await?;
         self.look_up_effect(&mut road).await?;
         let decided = self.decide_road(&mut road).await?;
-        if given.question.need == Need::Approval || decided.decision.verdict == Verdict::Allow {
-            if let Some(changed) = self.went_stale(&road, &decided, &action, given) {
-                drop(turn);
-                return self.ask_again(&road, decided, action, given, changed).await;
-            }
+        let acts =
+            given.question.need == Need::Approval || decided.decision.verdict == Verdict::Allow;
+        if acts && let Some(changed) = self.went_stale(&road, &decided, &action, given) {
+            drop(turn);
+            return Box::pin(self.ask_again(&road, action, given, changed)).await;
         }
         match decided.decision.verdict {
-            Verdict::Allow => self.go_on(&road, &decided, action, given, teller, turn).await,
+            Verdict::Allow => {
+                Box::pin(self.go_on(&road, &decided, action, given, teller, turn)).await
+            }
             Verdict::ConfirmationRequired | Verdict::ApprovalRequired => {
                 let mut journal = self.answered(&road, &action, given, QuestionState::Granted)?;
                 self.redecide(&mut journal, &road, &decided, &mut action)?;
@@ -122,7 +124,7 @@ impl App {
                 // The queue is free again before the tool is called.
                 drop(turn);
                 let sending = super::dispatch::Sending { session, action, ..sending };
-                self.carry_out(sending, call, receipt, teller).await.map(Some)
+                Box::pin(self.carry_out(sending, call, receipt, teller)).await.map(Some)
             }
             Err(refusal) if lost_race(&refusal) => Ok(None),
             Err(refusal) => Err(refusal.into()),
@@ -234,7 +236,6 @@ impl App {
     async fn ask_again(
         &self,
         road: &Road,
-        decided: Decided,
         mut action: Action,
         given: &Given,
         changed: Vec<String>,
@@ -244,7 +245,6 @@ impl App {
         let mut road_now = self.road_of(&road.session, &action).await?;
         self.look_up_effect(&mut road_now).await?;
         let again = self.decide_road(&mut road_now).await?;
-        drop(decided);
         let mut journal = self.answered(&road_now, &action, given, QuestionState::Stale)?;
         tracing::info!(action = %action.id, ?changed, "what was shown has changed");
         self.redecide(&mut journal, &road_now, &again, &mut action)?;
@@ -355,7 +355,7 @@ impl App {
         let (teller, heard) = Teller::new();
         let app = self.clone();
         self.inner.roads.spawn(async move {
-            let outcome = app.resume(&session, action, given, &teller).await;
+            let outcome = Box::pin(app.resume(&session, action, given, &teller)).await;
             teller.end(outcome);
         });
         super::submit::wait_until(heard, WaitFor::Outcome, std::time::Duration::from_secs(30)).await

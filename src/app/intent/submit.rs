@@ -94,7 +94,7 @@ impl App {
         let (app, caller) = (self.clone(), caller.clone());
         // The daemon owns the road: a caller that leaves does not stop it half-way.
         self.inner.roads.spawn(async move {
-            let outcome = app.road(&caller, &session, submission, &teller).await;
+            let outcome = Box::pin(app.road(&caller, &session, submission, &teller)).await;
             teller.end(outcome);
         });
         wait_until(heard, wait_for, wait).await
@@ -109,16 +109,15 @@ impl App {
         teller: &Teller,
     ) -> Result<ActionAnswer, Refused> {
         let tenant = caller.tenant().clone();
-        if let Some(done) =
-            self.try_road(caller, &tenant, session, &submission, teller, None).await?
-        {
+        let first = Box::pin(self.try_road(caller, &tenant, session, &submission, teller, None));
+        if let Some(done) = first.await? {
             return Ok(done);
         }
         for _ in 0..limits::ROAD_ATTEMPTS_MAX {
             let turn = self.queue(&tenant, session).lock_owned().await;
-            let done =
-                self.try_road(caller, &tenant, session, &submission, teller, Some(turn)).await?;
-            if let Some(done) = done {
+            let again =
+                Box::pin(self.try_road(caller, &tenant, session, &submission, teller, Some(turn)));
+            if let Some(done) = again.await? {
                 return Ok(done);
             }
         }
@@ -164,7 +163,7 @@ impl App {
             }
             (Verdict::Allow, true) => self.read(&road, decided, submission).await,
             (Verdict::Allow, false) => {
-                self.dispatch(&road, decided, submission, teller, turn).await
+                Box::pin(self.dispatch(&road, decided, submission, teller, turn)).await
             }
         }
     }
