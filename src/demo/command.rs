@@ -160,8 +160,8 @@ fn document(story: &Story, told: &Told) -> Value {
     let (mut attempts, mut escalations, mut entries) = (Vec::new(), Vec::new(), Vec::new());
     for part in &told.parts {
         match part {
-            Part::Action(explanation) => {
-                explanations.push(pb::json::of(explanation.as_ref()).unwrap_or_default());
+            Part::Action(explained) => {
+                explanations.push(pb::json::of(&explained.explanation).unwrap_or_default());
             }
             Part::Tried(tried) => attempts.extend(tried.iter().map(|attempt| json!(attempt))),
             Part::Waiting(escalation) => escalations.push(escalation.clone()),
@@ -185,10 +185,11 @@ fn document(story: &Story, told: &Told) -> Value {
 }
 
 fn summary(played: usize, failed: &[&str], paint: Paint) -> String {
+    let good = format!("{} of {played} stories ended as they must", played - failed.len());
     if failed.is_empty() {
-        return format!("{} of {played} ended as they must.\n", paint.all_good("all"));
+        return format!("{}\n", paint.all_good(&format!("{good}.")));
     }
-    format!("{} did not end as they must: {}\n", paint.not_good("stories"), failed.join(", "))
+    format!("{}\n", paint.not_good(&format!("{good}; these did not: {}.", failed.join(", "))))
 }
 
 /// Says what is running and waits; the end of the command ends it.

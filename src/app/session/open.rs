@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::{
-        App, Caller, Refused, access,
+        App, Caller, Refused, RefusedKind, access,
         journal::{Journal, Said},
     },
     bundle::{Bundle, workflow::Case},
@@ -66,7 +66,19 @@ impl App {
             let known: Vec<&str> = bundle.workflow.purposes.iter().map(String::as_str).collect();
             return Err(Refused::field("purpose", format!("one of: {}", known.join(", "))));
         }
-        let session = self.session_of(bundle, workload, &opening)?;
+        let session = match self.session_of(bundle, workload, &opening) {
+            Ok(session) => session,
+            Err(refused) => {
+                // Reaching for another's identity or a wider scope is worth remembering.
+                if matches!(
+                    refused.kind,
+                    RefusedKind::PermissionDenied | RefusedKind::Unauthenticated
+                ) {
+                    self.record_refusal(caller, Rpc::OpenSession, None, refused.code).await;
+                }
+                return Err(refused);
+            }
+        };
         self.keep_new(bundle, session).await
     }
 

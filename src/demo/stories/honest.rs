@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     ACT, LAMP, LAMP_CENTS, NORA, NORA_MAIL, Part, Scene,
-    scene::{codes, last_of},
+    scene::{last_codes, last_of},
 };
 use crate::demo::{
     error::DemoError,
@@ -94,17 +94,9 @@ async fn waits_complete(
         "the refund waits for one approval, which answers both questions",
         refund.verdict == "APPROVAL_REQUIRED" && refund.needs == ["APPROVAL_REQUIRED"],
     );
-    let reasons = scene.told.parts.iter().rev().find_map(|part| match part {
-        Part::Action(explanation) => Some(codes(explanation)),
-        Part::Said(_)
-        | Part::AgentSaw(_)
-        | Part::Tried(_)
-        | Part::Waiting(_)
-        | Part::Entries(_) => None,
-    });
+    let reasons = last_codes(&scene.told);
     let wanted = ["act_not_asked_for", "principal_not_authenticated", "target_not_named"];
-    let has_all =
-        reasons.is_some_and(|codes| wanted.iter().all(|code| codes.iter().any(|c| c == code)));
+    let has_all = wanted.iter().all(|code| reasons.iter().any(|reason| reason == code));
     scene.expect("because nobody signed in, named the order or asked for the act", has_all);
     if refund.escalation.is_empty() {
         scene.expect("an escalation is waiting", false);

@@ -1,6 +1,6 @@
 //! Story 2: the mail that orders a refund "without checks", inside an honest session.
 
-use super::{NORA, Scene, scene::codes};
+use super::{NORA, Scene, scene::last_codes};
 use crate::demo::{error::DemoError, wire::AgentOrder};
 
 /// The reasons with which the order in the mail ends.
@@ -29,7 +29,7 @@ pub(super) async fn play(scene: &mut Scene) -> Result<(), DemoError> {
         "the intent that names an amount is refused by the schema",
         with_amount.verdict == "DENY" && with_amount.reasons == ["arguments_invalid"],
     );
-    let asked = last_explained_codes(scene);
+    let asked = last_codes(&scene.told);
     scene.expect(
         "the one without needs confirmation and approval",
         without.verdict == "CONFIRMATION_REQUIRED"
@@ -46,17 +46,4 @@ pub(super) async fn play(scene: &mut Scene) -> Result<(), DemoError> {
     );
     scene.expect_nothing_refunded().await?;
     Ok(())
-}
-
-fn last_explained_codes(scene: &Scene) -> Vec<String> {
-    use super::Part;
-    let explained = scene.told.parts.iter().rev().find_map(|part| match part {
-        Part::Action(explanation) => Some(codes(explanation)),
-        Part::Said(_)
-        | Part::AgentSaw(_)
-        | Part::Tried(_)
-        | Part::Waiting(_)
-        | Part::Entries(_) => None,
-    });
-    explained.unwrap_or_default()
 }

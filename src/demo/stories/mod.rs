@@ -14,7 +14,7 @@ mod reach;
 mod scene;
 mod state;
 
-pub(crate) use self::scene::{Part, Scene, Told};
+pub(crate) use self::scene::{Explained, Part, Scene, Told};
 use super::error::DemoError;
 
 /// Everything that can be played.

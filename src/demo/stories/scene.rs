@@ -24,7 +24,7 @@ pub(crate) enum Part {
     /// Somebody does something, in one sentence.
     Said(String),
     /// An action, as the auditor has it explained.
-    Action(Box<v1::Explanation>),
+    Action(Box<Explained>),
     /// What the agent saw of the action before, where that is less.
     AgentSaw(Box<Deed>),
     /// What the agent tried and what it was answered.
@@ -33,6 +33,16 @@ pub(crate) enum Part {
     Waiting(Value),
     /// Entries of the log, as the auditor reads them.
     Entries(Vec<Value>),
+}
+
+/// An explanation, and what the agent was answered at that moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Explained {
+    pub(crate) explanation: v1::Explanation,
+    /// It was the stored outcome of an earlier, equal intent.
+    pub(crate) replayed: bool,
+    /// Where the session stood then; empty when nobody was answered.
+    pub(crate) session_state: String,
 }
 
 /// Something that must be true.
@@ -85,7 +95,9 @@ impl Scene {
         let answer = self.stage.agent(&order).await?;
         let deeds: Vec<Deed> = taken("agent", &order, answer)?;
         for deed in &deeds {
-            self.explain(&deed.action).await?;
+            let explanation = self.fetch(&deed.action).await?;
+            let (replayed, session_state) = (deed.replayed, deed.session_state.clone());
+            self.tell(Explained { explanation, replayed, session_state });
         }
         Ok(deeds)
     }
@@ -114,8 +126,18 @@ impl Scene {
         taken("people", &order, answer)
     }
 
+    fn tell(&mut self, explained: Explained) {
+        self.told.parts.push(Part::Action(Box::new(explained)));
+    }
+
     /// Has an action explained by the auditor, and tells it.
     pub(crate) async fn explain(&mut self, action: &str) -> Result<v1::Explanation, DemoError> {
+        let explanation = self.fetch(action).await?;
+        self.tell(Explained { explanation: explanation.clone(), ..Explained::default() });
+        Ok(explanation)
+    }
+
+    async fn fetch(&mut self, action: &str) -> Result<v1::Explanation, DemoError> {
         let order = PeopleOrder::Explain { action: action.to_owned() };
         let text: String = self.people(order).await?;
         let unreadable = |why: String| DemoError::Story {
@@ -124,10 +146,7 @@ impl Scene {
             why,
         };
         let bytes = STANDARD.decode(text).map_err(|error| unreadable(error.to_string()))?;
-        let explanation = v1::Explanation::decode(bytes.as_slice())
-            .map_err(|error| unreadable(error.to_string()))?;
-        self.told.parts.push(Part::Action(Box::new(explanation.clone())));
-        Ok(explanation)
+        v1::Explanation::decode(bytes.as_slice()).map_err(|error| unreadable(error.to_string()))
     }
 
     /// Opens a session for a customer who signs in, with what he signed.
@@ -205,8 +224,21 @@ pub(crate) fn last_of<'a>(deeds: &'a [Deed], tool: &str) -> Option<&'a Deed> {
     deeds.iter().rev().find(|deed| deed.tool == tool)
 }
 
+/// The codes of the action that was explained last, in full.
+pub(crate) fn last_codes(told: &Told) -> Vec<String> {
+    let explained = told.parts.iter().rev().find_map(|part| match part {
+        Part::Action(explained) => Some(codes(&explained.explanation)),
+        Part::Said(_)
+        | Part::AgentSaw(_)
+        | Part::Tried(_)
+        | Part::Waiting(_)
+        | Part::Entries(_) => None,
+    });
+    explained.unwrap_or_default()
+}
+
 /// Codes of an explained decision, sorted, in full.
-pub(crate) fn codes(explanation: &v1::Explanation) -> Vec<String> {
+fn codes(explanation: &v1::Explanation) -> Vec<String> {
     let decision = explanation.action.as_ref().and_then(|action| action.decision.as_ref());
     let mut codes: Vec<String> =
         decision.into_iter().flat_map(|d| d.reasons.iter().map(|r| r.code.clone())).collect();

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::{
     Paint, WIDTH,
-    paint::{columns, short, wrap},
+    paint::{columns, short, spaced, wrap},
     verdicts, word,
 };
-use crate::pb::v1;
+use crate::{demo::stories::Explained, pb::v1};
 
 /// Where the text of a row begins.
 const INDENT: usize = 17;
@@ -18,24 +18,28 @@ const GLUE: char = '\u{1}';
 /// Values longer than this are cut, in characters.
 const VALUE_MAX: usize = 40;
 
-/// The action as one line, or as a block.
-pub(super) fn render(explanation: &v1::Explanation, paint: Paint) -> String {
+/// The action as one line, or as a block. What was told of it before is not told again.
+pub(super) fn render(explained: &Explained, is_new: bool, paint: Paint) -> String {
+    let explanation = &explained.explanation;
     let action = explanation.action.clone().unwrap_or_default();
     let decision = action.decision.clone().unwrap_or_default();
     let arguments: Value = serde_json::from_str(&explanation.arguments_json).unwrap_or_default();
-    let mut text = head(explanation, &action, &decision, &arguments, paint);
+    let mut text = head(explained, &action, &arguments, paint);
     let is_plain = decision.verdict() == v1::Verdict::Allow
         && explanation.effect.is_none()
         && decision.reasons.is_empty()
-        && action.outcome.as_ref().is_some_and(|o| o.executed && o.stop_reason.is_empty())
-        && !action.replayed;
-    if is_plain {
+        && action.outcome.as_ref().is_some_and(|o| o.executed && o.stop_reason.is_empty());
+    if is_plain || explained.replayed {
         return text;
     }
-    text.push_str(&decided(&decision, paint));
-    text.push_str(&provenance(&decision, &arguments));
-    text.push_str(&facts(&explanation.facts));
-    text.push_str(&checks(&explanation.checks, paint));
+    if is_new {
+        let is_judged =
+            explanation.checks.iter().any(|c| c.check == "policy" && c.verdict != "skipped");
+        text.push_str(&decided(&decision, is_judged, paint));
+        text.push_str(&provenance(&decision, &arguments));
+        text.push_str(&facts(&explanation.facts));
+        text.push_str(&checks(&explanation.checks, paint));
+    }
     text.push_str(&outcome(explanation, &action, paint));
     text
 }
@@ -46,13 +50,7 @@ pub(super) fn row(name: &str, value: &str) -> String {
     wrap(value, &format!("    {name}{gap}"), &" ".repeat(INDENT), WIDTH)
 }
 
-fn head(
-    explanation: &v1::Explanation,
-    action: &v1::Action,
-    decision: &v1::Decision,
-    arguments: &Value,
-    paint: Paint,
-) -> String {
+fn head(explained: &Explained, action: &v1::Action, arguments: &Value, paint: Paint) -> String {
     let state = action.state();
     let name = word(state.as_str_name());
     let is_bad = matches!(
@@ -64,40 +62,47 @@ fn head(
             | v1::ActionState::Duplicated
             | v1::ActionState::Unverifiable
     );
-    let is_waiting = decision.verdict() != v1::Verdict::Allow && !is_bad;
+    let is_waiting = matches!(
+        state,
+        v1::ActionState::ActionAwaitingConfirmation | v1::ActionState::ActionAwaitingApproval
+    );
     let painted = match (is_bad, is_waiting) {
         (true, _) => paint.bad(&name),
         (false, true) => paint.warn(&name),
         (false, false) => paint.good(&name),
     };
-    let replayed = if action.replayed { " (replayed)" } else { "" };
+    let replayed = if explained.replayed { ", the stored outcome again" } else { "" };
     let about =
         ["order_id", "mail_id"].iter().find_map(|at| arguments.get(at)).and_then(Value::as_str);
     let what = format!("{}  {}", paint.bold(&action.tool), cut(about.unwrap_or_default()));
     let gap = " ".repeat(HEAD.saturating_sub(4 + columns(&what)));
-    let rest = format!("{painted}{replayed} {}", paint.dim(&moves(explanation, action)));
+    let rest = format!("{painted}{replayed} {}", paint.dim(&moves(explained, action)));
     wrap(&rest, &format!("  ● {what}{gap}"), &" ".repeat(HEAD), WIDTH)
 }
 
 /// Where the session went from here: `RESOLVING → EXECUTING → CLOSED`.
-fn moves(explanation: &v1::Explanation, action: &v1::Action) -> String {
-    let since = explanation
-        .steps
+fn moves(explained: &Explained, action: &v1::Action) -> String {
+    let steps = &explained.explanation.steps;
+    let since = steps
         .iter()
         .rposition(|step| step.kind == "decision" && step.tool == action.tool)
-        .unwrap_or(explanation.steps.len());
+        .unwrap_or(steps.len());
     let mut path: Vec<&str> = Vec::new();
-    for step in explanation.steps.iter().skip(since) {
+    for step in steps.iter().skip(since) {
         let Some((from, to)) = step.session_transition.split_once(" -> ") else { continue };
         if path.last() != Some(&from) {
             path.push(from);
         }
         path.push(to);
     }
-    if path.is_empty() { action.session_state.clone() } else { path.join(" → ") }
+    match (path.is_empty(), explained.session_state.is_empty()) {
+        (false, _) => path.join(" → "),
+        (true, false) => explained.session_state.clone(),
+        (true, true) => action.session_state.clone(),
+    }
 }
 
-fn decided(decision: &v1::Decision, paint: Paint) -> String {
+fn decided(decision: &v1::Decision, is_judged: bool, paint: Paint) -> String {
     let verdict = match decision.verdict() {
         v1::Verdict::Allow => paint.good("allow"),
         v1::Verdict::Deny => paint.bad("deny"),
@@ -107,8 +112,9 @@ fn decided(decision: &v1::Decision, paint: Paint) -> String {
     let needs = verdicts(decision.needs());
     let needs =
         if needs.is_empty() { String::new() } else { format!(" for {}", needs.join(", then ")) };
-    let cell = paint.dim(&format!("matrix: {} × {}", decision.matrix_row, decision.matrix_column));
-    let mut text = row("decided", &format!("{verdict}{needs} · {cell}"));
+    let cell = format!(" · matrix: {} × {}", decision.matrix_row, decision.matrix_column);
+    let cell = if is_judged { paint.dim(&cell) } else { String::new() };
+    let mut text = row("decided", &format!("{verdict}{needs}{cell}"));
     for (n, reason) in decision.reasons.iter().enumerate() {
         let name = if n == 0 { "because" } else { "" };
         let rule =
@@ -130,7 +136,7 @@ fn provenance(decision: &v1::Decision, arguments: &Value) -> String {
         let sources: Vec<String> = argument.sources.iter().map(|source| short(source)).collect();
         if sources.is_empty() {
             parts.push("from the model".to_owned());
-        } else {
+        } else if !matches!(argument.role.as_str(), "evidence" | "content") {
             parts.push(format!("from {}", sources.join(", ")));
         }
         if !argument.named_by.is_empty() {
@@ -182,27 +188,28 @@ fn checks(checks: &[v1::CheckRun], paint: Paint) -> String {
         "refuse" => format!("{}{GLUE}{}", paint.bad("✗"), check.check),
         _ => paint.dim(&format!("-{GLUE}{}", check.check)),
     };
-    let all: Vec<String> = checks.iter().map(told).collect();
+    // The last check is the decision itself, which stands above.
+    let all: Vec<String> =
+        checks.iter().filter(|check| check.check != "decision").map(told).collect();
     row("checks", &all.join(" ")).replace(GLUE, " ")
 }
 
 fn outcome(explanation: &v1::Explanation, action: &v1::Action, paint: Paint) -> String {
     let mut text = String::new();
     if let Some(outcome) = &action.outcome {
-        let executed = if outcome.executed { "executed" } else { "not executed" };
-        let stop = if outcome.stop_reason.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", outcome.stop_reason)
+        let attempts = match outcome.attempts {
+            1 => "1 attempt".to_owned(),
+            several => format!("{several} attempts"),
         };
-        let attempts = if outcome.attempts == 1 {
-            "1 attempt".to_owned()
-        } else {
-            format!("{} attempts", outcome.attempts)
+        let how = match (outcome.executed, outcome.stop_reason.as_str()) {
+            (true, "") => "executed".to_owned(),
+            (true, stop) => format!("executed, then {stop}"),
+            (false, "") => "not executed".to_owned(),
+            (false, stop) => format!("stopped by {stop}"),
         };
-        text.push_str(&row("tool", &format!("{executed}, {attempts}{stop}")));
+        text.push_str(&row("tool", &format!("{how}, {attempts}")));
         if !outcome.result_json.is_empty() {
-            text.push_str(&row("result", &short(&outcome.result_json)));
+            text.push_str(&row("result", &spaced(&outcome.result_json)));
         }
     }
     if let Some(effect) = &explanation.effect {
@@ -229,10 +236,9 @@ pub(super) fn log(explanation: &v1::Explanation, paint: Paint) -> String {
         let at = step.at.as_ref().map_or(0, micros).saturating_sub(first);
         let time = format!("{:>6}.{:03} s", at / 1_000_000, at / 1_000 % 1_000);
         let mut said = short(&step.text);
-        for moved in [&step.session_transition, &step.action_transition] {
-            if !moved.is_empty() {
-                said.push_str(&format!(" · {}", paint.dim(&moved.replace("->", "→"))));
-            }
+        if !step.session_transition.is_empty() {
+            let moved = step.session_transition.replace("->", "→");
+            said.push_str(&format!(" · {}", paint.dim(&moved)));
         }
         let begin = format!("    {}  {:<14} ", paint.dim(&time), step.kind);
         text.push_str(&wrap(&said, &begin, &" ".repeat(33), WIDTH));

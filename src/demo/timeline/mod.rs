@@ -5,10 +5,12 @@
 mod action;
 mod paint;
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 pub(crate) use self::paint::Paint;
-use self::paint::{short, wrap};
+use self::paint::{spaced, wrap};
 use super::{
     agent::{Attempt, Deed},
     stories::{Part, Story, Told},
@@ -42,13 +44,16 @@ pub(crate) fn heading(story: &Story, paint: Paint) -> String {
 pub(crate) fn story(told: &Told, paint: Paint) -> String {
     let mut text = String::new();
     let last_in_session = last_actions(&told.parts);
+    let mut told_before: HashSet<&str> = HashSet::new();
     for (at, part) in told.parts.iter().enumerate() {
         text.push_str(&match part {
             Part::Said(said) => format!("\n{}", wrap(said, "  ", "  ", WIDTH)),
-            Part::Action(explanation) => {
-                let mut block = action::render(explanation, paint);
+            Part::Action(explained) => {
+                let name = explained.explanation.action.as_ref().map(|action| action.name.as_str());
+                let is_new = told_before.insert(name.unwrap_or_default());
+                let mut block = action::render(explained, is_new, paint);
                 if last_in_session.contains(&at) {
-                    block.push_str(&action::log(explanation, paint));
+                    block.push_str(&action::log(&explained.explanation, paint));
                 }
                 block
             }
@@ -73,10 +78,11 @@ pub(crate) fn story(told: &Told, paint: Paint) -> String {
 fn last_actions(parts: &[Part]) -> Vec<usize> {
     let mut last: Vec<(&str, usize)> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
-        if let Part::Action(explanation) = part {
-            match last.iter_mut().find(|(session, _)| *session == explanation.session) {
+        if let Part::Action(explained) = part {
+            let session = explained.explanation.session.as_str();
+            match last.iter_mut().find(|(known, _)| *known == session) {
                 Some(known) => known.1 = at,
-                None => last.push((&explanation.session, at)),
+                None => last.push((session, at)),
             }
         }
     }
@@ -112,8 +118,8 @@ fn waiting(escalation: &Value, paint: Paint) -> String {
     let roles: Vec<&str> = roles.filter_map(Value::as_str).collect();
     let rows = [
         ("waiting", format!("{} {}  {amount}", text("tool"), text("resource_id"))),
-        ("arguments", short(text("arguments_json"))),
-        ("facts", text("facts_json").to_owned()),
+        ("arguments", spaced(text("arguments_json"))),
+        ("facts", spaced(text("facts_json"))),
         ("for", format!("{} ({})", text("principal"), text("assurance"))),
         ("may vote", roles.join(", ")),
         ("model says", text("agent_reason").to_owned()),

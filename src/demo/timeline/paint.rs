@@ -114,3 +114,15 @@ fn short_handle(token: &str) -> String {
         Some(_) | None => token.to_owned(),
     }
 }
+
+/// The members of a JSON object as `name: value, …`, handles shortened.
+pub(super) fn spaced(json: &str) -> String {
+    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(json) else {
+        return short(json);
+    };
+    let member = |(name, value): (&String, &serde_json::Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{name}: {}", short(&value))
+    };
+    members.iter().map(member).collect::<Vec<_>>().join(", ")
+}

@@ -1,5 +1,5 @@
 use super::*;
-use crate::demo::stories::Told;
+use crate::demo::stories::Explained;
 
 const PLAIN: Paint = Paint { colours: false };
 
@@ -82,13 +82,17 @@ fn asked() -> v1::Explanation {
     }
 }
 
+fn explained(explanation: v1::Explanation) -> Part {
+    Part::Action(Box::new(Explained { explanation, ..Explained::default() }))
+}
+
 fn told(parts: Vec<Part>) -> Told {
     Told { parts, ..Told::default() }
 }
 
 #[test]
 fn an_asked_action_says_what_why_from_where_and_what_is_missing() {
-    let text = story(&told(vec![Part::Action(Box::new(asked()))]), PLAIN);
+    let text = story(&told(vec![explained(asked())]), PLAIN);
     for wanted in [
         "● lend_book  B-17",
         "awaiting confirmation RESOLVING → AWAITING_CONFIRMATION",
@@ -109,7 +113,7 @@ fn no_line_is_wider_than_the_terminal() {
     let mut explanation = asked();
     explanation.arguments_json = format!("{{\"order_id\":\"{}\"}}", "x".repeat(300));
     let long = "word ".repeat(60) + &"y".repeat(200);
-    let parts = vec![Part::Said(long), Part::Action(Box::new(explanation))];
+    let parts = vec![Part::Said(long), explained(explanation)];
     let text = story(&told(parts), Paint { colours: true });
     for line in text.lines() {
         assert!(paint::columns(line) <= WIDTH, "{} columns: {line}", paint::columns(line));
@@ -120,15 +124,26 @@ fn no_line_is_wider_than_the_terminal() {
 fn a_read_that_went_well_is_one_line_and_its_log_comes_once_a_session() {
     let mut read = asked();
     let action = read.action.as_mut().unwrap();
+    action.name = "sessions/ses_1/actions/act_1".into();
     action.state = v1::ActionState::Succeeded.into();
     action.decision =
         Some(v1::Decision { verdict: v1::Verdict::Allow.into(), ..Default::default() });
     action.outcome = Some(v1::Outcome { executed: true, attempts: 1, ..Default::default() });
-    let parts = vec![Part::Action(Box::new(read)), Part::Action(Box::new(asked()))];
+    let parts = vec![explained(read), explained(asked())];
     let text = story(&told(parts), PLAIN);
     assert_eq!(text.lines().filter(|line| line.contains("log of")).count(), 1);
     assert!(text.lines().next().unwrap().contains("succeeded"), "{text}");
     assert!(text.lines().nth(1).unwrap().contains("● lend_book"), "{text}");
+}
+
+#[test]
+fn an_action_that_was_told_before_is_not_told_again() {
+    let mut again = Explained { explanation: asked(), ..Explained::default() };
+    again.replayed = true;
+    let parts = vec![explained(asked()), Part::Action(Box::new(again))];
+    let text = story(&told(parts), PLAIN);
+    assert_eq!(text.lines().filter(|line| line.contains("target_not_named")).count(), 1, "{text}");
+    assert!(text.contains("the stored outcome again"), "{text}");
 }
 
 #[test]
