@@ -429,8 +429,8 @@ const CASES: &[Case] = &[
     ),
     (
         "workflow.yaml",
-        "window: 90d",
-        "window: 90 days",
+        "window: 90d, at_least: 8",
+        "window: 90 days, at_least: 8",
         &["workflow.yaml:19:94: `90 days` is not a span of time up to 31622400 s"],
     ),
     (
