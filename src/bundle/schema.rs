@@ -93,16 +93,15 @@ fn faults_of(error: &ValidationError<'_>) -> Vec<SchemaFault> {
         keyword: keyword.clone(),
         is_null: error.instance().is_null(),
     };
-    match error.kind() {
-        ValidationErrorKind::Required { property } => {
-            vec![fault(property.as_str().map_or_else(|| at.clone(), |name| at.child(name)))]
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            unexpected.iter().map(|name| fault(at.child(name))).collect()
-        }
-        _ => vec![fault(at)],
+    if let ValidationErrorKind::Required { property } = error.kind() {
+        return vec![fault(property.as_str().map_or_else(|| at.clone(), |name| at.child(name)))];
     }
+    if let ValidationErrorKind::AdditionalProperties { unexpected }
+    | ValidationErrorKind::UnevaluatedProperties { unexpected } = error.kind()
+    {
+        return unexpected.iter().map(|name| fault(at.child(name))).collect();
+    }
+    vec![fault(at)]
 }
 
 impl fmt::Debug for Schema {

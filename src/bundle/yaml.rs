@@ -9,7 +9,9 @@ use serde_saphyr::Spanned;
 use super::problem::Place;
 
 /// Deepest nesting of a file.
-const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 48;
+/// Stack of the thread that parses, in bytes; the deserialiser recurses, and a worker's stack is too small for it.
+const PARSER_STACK_BYTES: usize = 64 << 20;
 /// Largest file, in bytes.
 pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
@@ -143,6 +145,17 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Node, (Place, String)> {
             "not UTF-8".to_owned(),
         )
     })?;
+    let owned = text.to_owned();
+    std::thread::Builder::new()
+        .stack_size(PARSER_STACK_BYTES)
+        .spawn(move || parse_here(&owned))
+        .map_err(|_| (nowhere, "no thread could be started to read it".to_owned()))?
+        .join()
+        .map_err(|_| (nowhere, "not readable".to_owned()))?
+}
+
+fn parse_here(text: &str) -> Result<Node, (Place, String)> {
+    let nowhere = Place::default();
     let mut budget = serde_saphyr::budget::Budget::default();
     budget.max_depth = MAX_DEPTH;
     let mut options = serde_saphyr::options::Options::default();

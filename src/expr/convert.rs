@@ -70,7 +70,12 @@ pub(super) fn to_json(value: &cel::Value) -> Result<Value, EvalError> {
             Value::Array(items.iter().map(to_json).collect::<Result<_, _>>()?)
         }
         cel::Value::Map(map) => object(map)?,
-        other => return Err(EvalError::NotJson { what: unrepresentable(other) }),
+        cel::Value::UInt(_) => return Err(EvalError::NotJson { what: "an unsigned integer" }),
+        cel::Value::Bytes(_) => return Err(EvalError::NotJson { what: "bytes" }),
+        cel::Value::Duration(_) => return Err(EvalError::NotJson { what: "a duration" }),
+        cel::Value::Function(..) | cel::Value::Opaque(_) | cel::Value::Struct(_) => {
+            return Err(EvalError::NotJson { what: "of a kind of its own" });
+        }
     })
 }
 
@@ -86,15 +91,6 @@ fn object(map: &Map) -> Result<Value, EvalError> {
     }
     members.sort_by(|left, right| left.0.cmp(&right.0));
     Ok(Value::Object(members.into_iter().collect()))
-}
-
-fn unrepresentable(value: &cel::Value) -> &'static str {
-    match value {
-        cel::Value::UInt(_) => "an unsigned integer",
-        cel::Value::Bytes(_) => "bytes",
-        cel::Value::Duration(_) => "a duration",
-        _ => "of a kind of its own",
-    }
 }
 
 /// The number of entries of the widest list or object inside, at least 1.

@@ -217,23 +217,29 @@ pub(super) fn from_parse(errors: &ParseErrors) -> ExprError {
 }
 
 pub(super) fn from_cel(error: &ExecutionError) -> EvalError {
-    match error {
-        ExecutionError::NoSuchKey(_) => EvalError::Absent,
-        ExecutionError::IndexOutOfBounds(_) => EvalError::OutOfBounds,
-        ExecutionError::DivisionByZero(_)
-        | ExecutionError::RemainderByZero(_)
-        | ExecutionError::Overflow(..) => EvalError::Arithmetic,
-        ExecutionError::FunctionError { function, .. } => {
-            EvalError::Function { function: function.clone() }
-        }
-        ExecutionError::UnsupportedTargetType { .. }
-        | ExecutionError::NotSupportedAsMethod { .. }
-        | ExecutionError::UnsupportedKeyType(_)
-        | ExecutionError::UnexpectedType { .. }
-        | ExecutionError::NoSuchOverload(_)
-        | ExecutionError::ValuesNotComparable(..)
-        | ExecutionError::UnsupportedBinaryOperator(..)
-        | ExecutionError::UnsupportedIndex(..) => EvalError::WrongKinds,
-        _ => EvalError::Failed,
+    use ExecutionError as E;
+    if let E::FunctionError { function, .. } = error {
+        return EvalError::Function { function: function.clone() };
     }
+    if matches!(error, E::NoSuchKey(_)) {
+        return EvalError::Absent;
+    }
+    if matches!(error, E::IndexOutOfBounds(_)) {
+        return EvalError::OutOfBounds;
+    }
+    if matches!(error, E::DivisionByZero(_) | E::RemainderByZero(_) | E::Overflow(..)) {
+        return EvalError::Arithmetic;
+    }
+    let wrong_kinds = matches!(
+        error,
+        E::UnsupportedTargetType { .. }
+            | E::NotSupportedAsMethod { .. }
+            | E::UnsupportedKeyType(_)
+            | E::UnexpectedType { .. }
+            | E::NoSuchOverload(_)
+            | E::ValuesNotComparable(..)
+            | E::UnsupportedBinaryOperator(..)
+            | E::UnsupportedIndex(..)
+    );
+    if wrong_kinds { EvalError::WrongKinds } else { EvalError::Failed }
 }

@@ -84,10 +84,11 @@ impl Expr {
     /// It does not evaluate, or to something else than `true` or `false`. Callers treat that as *false* for a
     /// permission and as *violated* for an invariant.
     pub fn eval_true(&self, bindings: &Bindings) -> Result<bool, EvalError> {
-        match self.run(bindings)? {
-            cel::Value::Bool(answer) => Ok(answer),
-            other => Err(EvalError::NotTrueOrFalse { found: other.type_of().to_string() }),
+        let value = self.run(bindings)?;
+        if let cel::Value::Bool(answer) = value {
+            return Ok(answer);
         }
+        Err(EvalError::NotTrueOrFalse { found: value.type_of().to_string() })
     }
 
     /// The text it was compiled from.

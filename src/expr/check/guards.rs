@@ -9,19 +9,18 @@ use cel::{
 
 /// Adds the paths that are certainly present when `node` is true.
 pub(super) fn present_if_true(node: &IdedExpr, into: &mut BTreeSet<String>) {
-    match &node.expr {
-        Ast::Select(select) if select.test => {
-            if let Some(operand) = path_text(&select.operand) {
-                into.insert(format!("{operand}.{}", select.field));
-            }
+    if let Ast::Select(select) = &node.expr {
+        if select.test
+            && let Some(operand) = path_text(&select.operand)
+        {
+            into.insert(format!("{operand}.{}", select.field));
         }
-        Ast::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
-            (operators::LOGICAL_AND, args) => {
-                args.iter().for_each(|arg| present_if_true(arg, into))
-            }
-            (operators::LOGICAL_NOT, [operand]) => present_if_false(operand, into),
-            _ => {}
-        },
+        return;
+    }
+    let Ast::Call(call) = &node.expr else { return };
+    match (call.func_name.as_str(), call.args.as_slice()) {
+        (operators::LOGICAL_AND, args) => args.iter().for_each(|arg| present_if_true(arg, into)),
+        (operators::LOGICAL_NOT, [operand]) => present_if_false(operand, into),
         _ => {}
     }
 }
@@ -37,31 +36,28 @@ pub(super) fn present_if_false(node: &IdedExpr, into: &mut BTreeSet<String>) {
 }
 
 /// A path as `Path::text` writes it.
-pub(super) fn path_text(node: &IdedExpr) -> Option<String> {
-    match &node.expr {
-        Ast::Ident(name) => Some(name.clone()),
-        Ast::Select(select) if !select.test => {
-            Some(format!("{}.{}", path_text(&select.operand)?, select.field))
-        }
-        Ast::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
-            (operators::INDEX, [operand, index]) => {
-                let operand = path_text(operand)?;
-                match &index.expr {
-                    Ast::Literal(LiteralValue::String(name)) => {
-                        Some(format!("{operand}.{}", name.inner()))
-                    }
-                    _ => Some(format!("{operand}[{}]", literal_text(index)?)),
-                }
-            }
-            _ => None,
-        },
-        _ => None,
+fn path_text(node: &IdedExpr) -> Option<String> {
+    if let Ast::Ident(name) = &node.expr {
+        return Some(name.clone());
     }
+    if let Ast::Select(select) = &node.expr {
+        let operand = path_text(&select.operand).filter(|_| !select.test)?;
+        return Some(format!("{operand}.{}", select.field));
+    }
+    let Ast::Call(call) = &node.expr else { return None };
+    let (operators::INDEX, [operand, index]) = (call.func_name.as_str(), call.args.as_slice())
+    else {
+        return None;
+    };
+    let operand = path_text(operand)?;
+    if let Ast::Literal(LiteralValue::String(name)) = &index.expr {
+        return Some(format!("{operand}.{}", name.inner()));
+    }
+    Some(format!("{operand}[{}]", literal_text(index)?))
 }
 
+/// A literal index as it is written in a path.
 pub(super) fn literal_text(node: &IdedExpr) -> Option<String> {
-    match &node.expr {
-        Ast::Literal(LiteralValue::Int(at)) => Some(at.inner().to_string()),
-        _ => None,
-    }
+    let Ast::Literal(LiteralValue::Int(at)) = &node.expr else { return None };
+    Some(at.inner().to_string())
 }
