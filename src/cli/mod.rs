@@ -33,6 +33,7 @@ pub struct Cli {
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "parsed once a process")]
 pub enum Command {
     /// Run the daemon.
     Serve(serve::ServeCommand),

@@ -128,10 +128,7 @@ fn token(command: &TokenCommand, seam: &Seam) -> Result<String, String> {
 }
 
 fn claims(command: &TokenCommand, now: Timestamp) -> Result<Map<String, Value>, String> {
-    let mut claims = match command.kind.defaults(now) {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    };
+    let mut claims = command.kind.defaults(now).as_object().cloned().unwrap_or_default();
     claims.insert("sub".to_owned(), Value::from(command.sub.as_str()));
     claims.insert("tenant".to_owned(), Value::from(command.tenant.as_str()));
     for given in &command.claim {

@@ -117,9 +117,9 @@ fn text_list(value: &Value) -> Result<Vec<String>, IdentityError> {
         return Err(malformed);
     }
     list.iter()
-        .map(|item| match item {
-            Value::String(text) if !text.is_empty() && is_plain(text) => Ok(text.clone()),
-            _ => Err(malformed),
+        .map(|item| match item.as_str() {
+            Some(text) if !text.is_empty() && is_plain(text) => Ok(text.to_owned()),
+            Some(_) | None => Err(malformed),
         })
         .collect()
 }

@@ -200,10 +200,9 @@ mod tests {
     }
 
     fn fault(key: &str) -> KeyFault {
-        match parse(&format!(r#"{{"keys":[{key}]}}"#)).unwrap_err() {
-            JwksError::Key(0, fault) => fault,
-            other => panic!("{other:?}"),
-        }
+        let refused = parse(&format!(r#"{{"keys":[{key}]}}"#)).unwrap_err();
+        let JwksError::Key(0, fault) = refused else { panic!("{refused:?}") };
+        fault
     }
 
     #[test]

@@ -98,137 +98,144 @@ fn a_session_token_names_its_principal() {
     assert_eq!(principal.signer.issuer, PORTAL);
 }
 
+type Attack = (&'static str, String, ReasonCode);
+
+fn refuses(attacks: Vec<Attack>, at_least: usize) {
+    assert!(attacks.len() >= at_least, "{}", attacks.len());
+    for (name, token, code) in attacks {
+        assert_eq!(outcome(&token).map(|p| p.sub), Err(code), "{name}");
+    }
+}
+
+/// A token with one header member set.
+fn h(name: &str, value: Value) -> String {
+    signed(&with(header(), name, value), &claims())
+}
+
+/// A token with one claim set.
+fn c(name: &str, value: Value) -> String {
+    signed(&header(), &with(claims(), name, value))
+}
+
 #[test]
-fn every_attack_token_is_refused_with_its_own_code() {
+fn headers_that_choose_algorithm_or_key_are_refused() {
     use ReasonCode as R;
-    let token = |h: Value, c: Value| signed(&h, &c);
-    let h = |name: &str, value: Value| token(with(header(), name, value), claims());
-    let c = |name: &str, value: Value| token(header(), with(claims(), name, value));
+    refuses(
+        vec![
+            ("alg none", h("alg", json!("none")), R::TokenAlgorithm),
+            ("alg in other case", h("alg", json!("eddsa")), R::TokenAlgorithm),
+            ("alg HS256 over the public key", h("alg", json!("HS256")), R::TokenAlgorithm),
+            ("alg ES256 on an Ed25519 key", h("alg", json!("ES256")), R::TokenAlgorithm),
+            ("alg is a number", h("alg", json!(1)), R::TokenMalformed),
+            ("no alg", signed(&without(header(), "alg"), &claims()), R::TokenMalformed),
+            ("kid of a path", h("kid", json!("../../operator/k1")), R::TokenKeyUnknown),
+            ("kid with SQL", h("kid", json!("k1' OR '1'='1")), R::TokenKeyUnknown),
+            ("kid empty", h("kid", json!("")), R::TokenMalformed),
+            ("no kid", signed(&without(header(), "kid"), &claims()), R::TokenMalformed),
+            ("kid of 4 KiB", h("kid", json!("k".repeat(4096))), R::TokenMalformed),
+            ("jku", h("jku", json!("https://evil.example/jwks")), R::TokenMalformed),
+            ("x5u", h("x5u", json!("https://evil.example/x5u")), R::TokenMalformed),
+            ("embedded jwk", h("jwk", json!({"kty": "OKP"})), R::TokenMalformed),
+            ("x5c", h("x5c", json!(["AAAA"])), R::TokenMalformed),
+            ("crit", h("crit", json!(["b64"])), R::TokenMalformed),
+            ("b64 false", h("b64", json!(false)), R::TokenMalformed),
+            ("compressed", h("zip", json!("DEF")), R::TokenMalformed),
+            ("nested", h("cty", json!("JWT")), R::TokenMalformed),
+            ("typ of a workload", h("typ", json!("sg-workload+jwt")), R::TokenType),
+            ("typ of a scope", h("typ", json!("sg-scope+jwt")), R::TokenType),
+            ("typ JWT", h("typ", json!("JWT")), R::TokenType),
+            ("typ in other case", h("typ", json!("SG-SESSION+JWT")), R::TokenType),
+            ("typ with a prefix", h("typ", json!("application/sg-session+jwt")), R::TokenType),
+            ("no typ", signed(&without(header(), "typ"), &claims()), R::TokenMalformed),
+        ],
+        25,
+    );
+}
+
+#[test]
+fn tokens_that_were_taken_apart_or_signed_by_others_are_refused() {
+    use ReasonCode as R;
     let good = signed(&header(), &claims());
     let (front, signature) = good.rsplit_once('.').unwrap();
     let (head, body) = front.split_once('.').unwrap();
+    let encoded = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let unsigned = encoded(with(header(), "alg", json!("none")));
+    let other_body = encoded(with(claims(), "sub", json!("p_2")));
+    let cut: String = signature.chars().take(80).collect();
     let head_text = header().to_string();
-    let cases: Vec<(&str, String, ReasonCode)> = vec![
-        (
-            "alg none, no signature",
-            format!(
-                "{}.{body}.",
-                URL_SAFE_NO_PAD.encode(with(header(), "alg", json!("none")).to_string())
+    let twice = claims().to_string().replace("\"sub\":\"p_1\"", "\"sub\":\"p_1\",\"sub\":\"p_2\"");
+    let two_algs = head_text.replace("\"alg\"", "\"alg\":\"none\",\"alg\"");
+    let reserved = "{\"$serde_json::private::RawValue\":\"[]\"}";
+    refuses(
+        vec![
+            ("alg none without signature", format!("{unsigned}.{body}."), R::TokenAlgorithm),
+            ("signed by another key", key(3).sign(&header(), &claims()), R::TokenSignature),
+            (
+                "signature of other claims",
+                format!("{head}.{other_body}.{signature}"),
+                R::TokenSignature,
             ),
-            R::TokenAlgorithm,
-        ),
-        ("alg none, signed", h("alg", json!("none")), R::TokenAlgorithm),
-        ("alg None in other case", h("alg", json!("eddsa")), R::TokenAlgorithm),
-        ("alg HS256 over the public key", h("alg", json!("HS256")), R::TokenAlgorithm),
-        ("alg ES256 on an Ed25519 key", h("alg", json!("ES256")), R::TokenAlgorithm),
-        ("alg is a number", h("alg", json!(1)), R::TokenMalformed),
-        ("no alg", token(without(header(), "alg"), claims()), R::TokenMalformed),
-        ("kid of another issuer's path", h("kid", json!("../../operator/k1")), R::TokenKeyUnknown),
-        ("kid with SQL", h("kid", json!("k1' OR '1'='1")), R::TokenKeyUnknown),
-        ("kid empty", h("kid", json!("")), R::TokenMalformed),
-        ("no kid", token(without(header(), "kid"), claims()), R::TokenMalformed),
-        ("kid of 4 KiB", h("kid", json!("k".repeat(4096))), R::TokenMalformed),
-        ("jku", h("jku", json!("https://evil.example/jwks")), R::TokenMalformed),
-        ("x5u", h("x5u", json!("https://evil.example/x5u")), R::TokenMalformed),
-        ("embedded jwk", h("jwk", json!({"kty": "OKP"})), R::TokenMalformed),
-        ("x5c", h("x5c", json!(["AAAA"])), R::TokenMalformed),
-        ("crit", h("crit", json!(["b64"])), R::TokenMalformed),
-        ("b64 false", h("b64", json!(false)), R::TokenMalformed),
-        ("compressed", h("zip", json!("DEF")), R::TokenMalformed),
-        ("nested", h("cty", json!("JWT")), R::TokenMalformed),
-        ("typ of a workload", h("typ", json!("sg-workload+jwt")), R::TokenType),
-        ("typ of a scope", h("typ", json!("sg-scope+jwt")), R::TokenType),
-        ("typ JWT", h("typ", json!("JWT")), R::TokenType),
-        ("typ in other case", h("typ", json!("SG-SESSION+JWT")), R::TokenType),
-        ("typ with media type prefix", h("typ", json!("application/sg-session+jwt")), R::TokenType),
-        ("no typ", token(without(header(), "typ"), claims()), R::TokenMalformed),
-        ("unknown issuer", c("iss", json!("https://evil.example")), R::TokenIssuerUnknown),
-        (
-            "issuer with a slash more",
-            c("iss", json!("https://portal.example/")),
-            R::TokenIssuerUnknown,
-        ),
-        ("no issuer", token(header(), without(claims(), "iss")), R::IdentityIncomplete),
-        ("issuer of other types", c("iss", json!(OPERATOR)), R::TokenIssuerUnknown),
-        ("signed by another key", key(3).sign(&header(), &claims()), R::TokenSignature),
-        (
-            "signature of other claims",
-            format!(
-                "{head}.{}.{signature}",
-                URL_SAFE_NO_PAD.encode(with(claims(), "sub", json!("p_2")).to_string())
+            ("signature cut", format!("{front}.{cut}"), R::TokenSignature),
+            ("no signature", format!("{front}."), R::TokenSignature),
+            ("padded base64", format!("{front}.{signature}=="), R::TokenMalformed),
+            ("standard alphabet", format!("{head}.{body}+/.{signature}"), R::TokenMalformed),
+            ("two parts", front.to_owned(), R::TokenMalformed),
+            ("four parts", format!("{good}.AAAA"), R::TokenMalformed),
+            ("empty", String::new(), R::TokenMalformed),
+            ("white space around", format!(" {good}"), R::TokenMalformed),
+            ("a claim twice", raw(&head_text, &twice), R::TokenMalformed),
+            ("a header member twice", raw(&two_algs, &claims().to_string()), R::TokenMalformed),
+            ("a reserved key", raw(&head_text, reserved), R::TokenMalformed),
+            ("claims are a list", raw(&head_text, "[]"), R::TokenMalformed),
+            (
+                "more after claims",
+                raw(&head_text, &format!("{} {{}}", claims())),
+                R::TokenMalformed,
             ),
-            R::TokenSignature,
-        ),
-        ("signature cut", format!("{front}.{}", &signature[..80]), R::TokenSignature),
-        ("no signature", format!("{front}."), R::TokenSignature),
-        ("padded base64", format!("{front}.{signature}=="), R::TokenMalformed),
-        ("standard base64 alphabet", format!("{head}.{body}+/.{signature}"), R::TokenMalformed),
-        ("two parts", front.to_owned(), R::TokenMalformed),
-        ("four parts", format!("{good}.AAAA"), R::TokenMalformed),
-        ("empty", String::new(), R::TokenMalformed),
-        ("white space around", format!(" {good}"), R::TokenMalformed),
-        ("two audiences", c("aud", json!(["stateguard", "other"])), R::TokenAudience),
-        (
-            "audience of the principal's calls",
-            c("aud", json!("stateguard-principal")),
-            R::TokenAudience,
-        ),
-        ("audience with a slash", c("aud", json!("stateguard/")), R::TokenAudience),
-        ("no audience", token(header(), without(claims(), "aud")), R::TokenAudience),
-        ("no exp", token(header(), without(claims(), "exp")), R::IdentityIncomplete),
-        ("exp far away", c("exp", json!(NOW + 366 * 86_400)), R::TokenLifetime),
-        ("exp overflowing", c("exp", json!(i64::MAX)), R::TokenMalformed),
-        ("exp as text", c("exp", json!("tomorrow")), R::TokenMalformed),
-        ("exp with a fraction", c("exp", json!(1_767_603_700.5)), R::TokenMalformed),
-        ("exp negative", c("exp", json!(-1)), R::TokenMalformed),
-        (
-            "exp before iat",
-            token(header(), with(with(claims(), "iat", json!(NOW + 4)), "exp", json!(NOW + 1))),
-            R::TokenLifetime,
-        ),
-        ("expired", c("exp", json!(NOW - 5)), R::TokenExpired),
-        ("no iat", token(header(), without(claims(), "iat")), R::IdentityIncomplete),
-        ("issued in the future", c("iat", json!(NOW + 6)), R::TokenNotYetValid),
-        ("not before in the future", c("nbf", json!(NOW + 6)), R::TokenNotYetValid),
-        ("authenticated in the future", c("auth_time", json!(NOW + 6)), R::TokenNotYetValid),
-        ("another tenant", c("tenant", json!("other")), R::TenantMismatch),
-        ("no tenant", token(header(), without(claims(), "tenant")), R::IdentityIncomplete),
-        ("no sub", token(header(), without(claims(), "sub")), R::IdentityIncomplete),
-        ("empty sub", c("sub", json!("")), R::IdentityIncomplete),
-        ("sub with a line break", c("sub", json!("p_1\nadmin")), R::TokenMalformed),
-        ("no jti", token(header(), without(claims(), "jti")), R::IdentityIncomplete),
-        ("kind unknown", c("kind", json!("admin")), R::TokenMalformed),
-        ("roles as text", c("roles", json!("customer admin")), R::TokenMalformed),
-        (
-            "a claim twice",
-            raw(
-                &head_text,
-                &claims().to_string().replace("\"sub\":\"p_1\"", "\"sub\":\"p_1\",\"sub\":\"p_2\""),
-            ),
-            R::TokenMalformed,
-        ),
-        (
-            "a header member twice",
-            raw(&head_text.replace("\"alg\"", "\"alg\":\"none\",\"alg\""), &claims().to_string()),
-            R::TokenMalformed,
-        ),
-        (
-            "a reserved key",
-            raw(&head_text, "{\"$serde_json::private::RawValue\":\"[]\"}"),
-            R::TokenMalformed,
-        ),
-        ("claims are a list", raw(&head_text, "[]"), R::TokenMalformed),
-        (
-            "claims followed by more",
-            raw(&head_text, &format!("{} {{}}", claims())),
-            R::TokenMalformed,
-        ),
-        ("huge", c("note", json!("x".repeat(20_000))), R::TokenTooLarge),
-    ];
-    assert!(cases.len() >= 60, "{}", cases.len());
-    for (name, token, code) in cases {
-        assert_eq!(outcome(&token).map(|p| p.sub), Err(code), "{name}");
-    }
+            ("huge", c("note", json!("x".repeat(20_000))), R::TokenTooLarge),
+        ],
+        17,
+    );
+}
+
+#[test]
+fn claims_that_are_missing_wrong_or_of_another_time_are_refused() {
+    use ReasonCode as R;
+    let no = |name: &str| signed(&header(), &without(claims(), name));
+    let backwards = with(with(claims(), "iat", json!(NOW + 4)), "exp", json!(NOW + 1));
+    refuses(
+        vec![
+            ("unknown issuer", c("iss", json!("https://evil.example")), R::TokenIssuerUnknown),
+            ("a slash more", c("iss", json!("https://portal.example/")), R::TokenIssuerUnknown),
+            ("no issuer", no("iss"), R::IdentityIncomplete),
+            ("issuer of other types", c("iss", json!(OPERATOR)), R::TokenIssuerUnknown),
+            ("two audiences", c("aud", json!(["stateguard", "other"])), R::TokenAudience),
+            ("principal's audience", c("aud", json!("stateguard-principal")), R::TokenAudience),
+            ("audience with a slash", c("aud", json!("stateguard/")), R::TokenAudience),
+            ("no audience", no("aud"), R::TokenAudience),
+            ("no exp", no("exp"), R::IdentityIncomplete),
+            ("exp far away", c("exp", json!(NOW + 366 * 86_400)), R::TokenLifetime),
+            ("exp overflowing", c("exp", json!(i64::MAX)), R::TokenMalformed),
+            ("exp as text", c("exp", json!("tomorrow")), R::TokenMalformed),
+            ("exp with a fraction", c("exp", json!(1_767_603_700.5)), R::TokenMalformed),
+            ("exp negative", c("exp", json!(-1)), R::TokenMalformed),
+            ("exp before iat", signed(&header(), &backwards), R::TokenLifetime),
+            ("expired", c("exp", json!(NOW - 5)), R::TokenExpired),
+            ("no iat", no("iat"), R::IdentityIncomplete),
+            ("issued in the future", c("iat", json!(NOW + 6)), R::TokenNotYetValid),
+            ("not before in the future", c("nbf", json!(NOW + 6)), R::TokenNotYetValid),
+            ("signed in in the future", c("auth_time", json!(NOW + 6)), R::TokenNotYetValid),
+            ("another tenant", c("tenant", json!("other")), R::TenantMismatch),
+            ("no tenant", no("tenant"), R::IdentityIncomplete),
+            ("no sub", no("sub"), R::IdentityIncomplete),
+            ("empty sub", c("sub", json!("")), R::IdentityIncomplete),
+            ("sub with a line break", c("sub", json!("p_1\nadmin")), R::TokenMalformed),
+            ("no jti", no("jti"), R::IdentityIncomplete),
+            ("kind unknown", c("kind", json!("admin")), R::TokenMalformed),
+            ("roles as text", c("roles", json!("customer admin")), R::TokenMalformed),
+        ],
+        28,
+    );
 }
 
 #[test]

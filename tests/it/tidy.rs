@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hook", &["domain", "bundle", "provenance", "policy", "expr"]),
     ("gateway", &["domain", "store"]),
     ("facts", &["domain", "bundle", "expr", "gateway"]),
-    ("store", &["domain"]),
+    ("store", &["domain", "telemetry"]),
     ("approval", &["domain"]),
     ("identity", &["domain"]),
     ("seal", &["domain"]),
@@ -64,6 +64,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cli",
         &[
             "domain",
+            "app",
             "daemon",
             "demo",
             "pb",

@@ -133,12 +133,12 @@ async fn expect_session(
     session: &SessionId,
     version: i64,
 ) -> Result<(), Fault> {
-    let next = unit.changes.iter().find_map(|change| match change {
-        Change::PutSession(row) if row.session == *session => Some(row),
-        _ => None,
-    });
-    if let Some(row) = next {
-        return put_session(tx, unit, row).await;
+    for change in &unit.changes {
+        if let Change::PutSession(row) = change
+            && row.session == *session
+        {
+            return put_session(tx, unit, row).await;
+        }
     }
     let found = scalar!(
         tx,
@@ -159,12 +159,12 @@ async fn expect_action(
     action: &ActionId,
     version: i64,
 ) -> Result<(), Fault> {
-    let next = unit.changes.iter().find_map(|change| match change {
-        Change::PutAction(row) if row.action == *action => Some(row),
-        _ => None,
-    });
-    if let Some(row) = next {
-        return put_action(tx, unit, row).await;
+    for change in &unit.changes {
+        if let Change::PutAction(row) = change
+            && row.action == *action
+        {
+            return put_action(tx, unit, row).await;
+        }
     }
     let found = scalar!(
         tx,

@@ -1,11 +1,11 @@
 //! The store itself: reads by pool, commits by backend.
 
-use std::fmt;
+use std::{fmt, time::Instant};
 
 use async_trait::async_trait;
 use sqlx::PgPool;
 
-use super::Readers;
+use super::{Fault, Readers};
 use crate::{
     domain::{
         action::ActionState,
@@ -25,6 +25,7 @@ use crate::{
         postgres,
         sqlite::{self, Sqlite},
     },
+    telemetry::metrics,
 };
 
 /// A store on one of the two databases.
@@ -55,17 +56,37 @@ impl SqlStore {
 
     /// One transaction a unit. The dispatch permit is made here and nowhere else, after the commit was answered.
     async fn commit_unit(&self, unit: Unit) -> Result<Receipt, Refusal> {
+        let began = Instant::now();
+        let answer = self.apply_unit(&unit).await;
+        metrics::unit_took(unit.name, began.elapsed());
+        metrics::unit_committed(unit.name, answer.as_ref().map_or_else(outcome, |()| "committed"));
+        answer?;
+        Ok(Receipt { dispatch: unit.dispatch.map(Committed::mint) })
+    }
+
+    async fn apply_unit(&self, unit: &Unit) -> Result<(), Refusal> {
         let committed = match &self.writer {
-            Writer::Sqlite(store) => Box::pin(sqlite::commit(store, &unit)).await,
-            Writer::Postgres(pool) => Box::pin(postgres::commit(pool, &unit)).await,
+            Writer::Sqlite(store) => Box::pin(sqlite::commit(store, unit)).await,
+            Writer::Postgres(pool) => Box::pin(postgres::commit(pool, unit)).await,
             Writer::None => {
                 return Err(StoreError::Unavailable("opened to read only".to_owned()).into());
             }
         };
-        match committed {
-            Ok(()) => Ok(Receipt { dispatch: unit.dispatch.map(Committed::mint) }),
-            Err(fault) => Err(fault.into_refusal()),
-        }
+        committed.map_err(Fault::into_refusal)
+    }
+}
+
+/// A refusal as a metric's label.
+fn outcome(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::SessionMoved(_) => "session_moved",
+        Refusal::ActionMoved(_) => "action_moved",
+        Refusal::KeyTaken { .. } => "key_taken",
+        Refusal::QuestionGone { .. } => "question_gone",
+        Refusal::RequestTaken => "request_taken",
+        Refusal::Store(StoreError::Unavailable(_)) => "unavailable",
+        Refusal::Store(StoreError::Corrupt { .. }) => "corrupt",
+        Refusal::Store(StoreError::NewerSchema { .. }) => "newer_schema",
     }
 }
 

@@ -59,23 +59,35 @@ impl From<StoreError> for Fault {
 /// A constraint that fails and a value that does not decode mean wrong rows; everything else may pass later.
 fn store_error(table: &'static str, error: &Error) -> StoreError {
     let corrupt = |what: String| StoreError::Corrupt { table, key: String::new(), what };
-    match error {
-        Error::Database(inner) => match inner.kind() {
+    if let Some(inner) = error.as_database_error() {
+        let message = inner.message().to_owned();
+        let is_violation = matches!(
+            inner.kind(),
             ErrorKind::UniqueViolation
-            | ErrorKind::ForeignKeyViolation
-            | ErrorKind::NotNullViolation
-            | ErrorKind::CheckViolation
-            | ErrorKind::ExclusionViolation => corrupt(inner.message().to_owned()),
-            _ => StoreError::Unavailable(inner.message().to_owned()),
-        },
-        Error::ColumnDecode { index, .. } => corrupt(format!("column {index} does not decode")),
-        Error::ColumnNotFound(name) => corrupt(format!("there is no column `{name}`")),
-        Error::Decode(_) | Error::TypeNotFound { .. } | Error::ColumnIndexOutOfBounds { .. } => {
-            corrupt("a value does not decode".to_owned())
-        }
-        Error::PoolTimedOut => unavailable("no free connection"),
-        other => StoreError::Unavailable(other.to_string()),
+                | ErrorKind::ForeignKeyViolation
+                | ErrorKind::NotNullViolation
+                | ErrorKind::CheckViolation
+                | ErrorKind::ExclusionViolation
+        );
+        return if is_violation { corrupt(message) } else { StoreError::Unavailable(message) };
     }
+    if let Error::ColumnDecode { index, .. } = error {
+        return corrupt(format!("column {index} does not decode"));
+    }
+    if let Error::ColumnNotFound(name) = error {
+        return corrupt(format!("there is no column `{name}`"));
+    }
+    let undecoded = matches!(
+        error,
+        Error::Decode(_) | Error::TypeNotFound { .. } | Error::ColumnIndexOutOfBounds { .. }
+    );
+    if undecoded {
+        return corrupt("a value does not decode".to_owned());
+    }
+    if matches!(error, Error::PoolTimedOut) {
+        return unavailable("no free connection");
+    }
+    StoreError::Unavailable(error.to_string())
 }
 
 pub(crate) fn unavailable(what: &str) -> StoreError {
