@@ -16,7 +16,8 @@ use crate::{
         canonical::Digest,
         entry::EntryKind,
         ids::{ActionId, InputsRef, SessionId, TenantId},
-        unit::EntryRow,
+        session_record::Session,
+        unit::{EntryRow, SessionRow},
     },
     hook::pre::{self, Inputs},
     seal::{Place, Sealer},
@@ -235,12 +236,20 @@ impl Auditor {
                         detail,
                     });
                 };
-                for place in check::gaps(&trail.seen, row.entry_count) {
-                    found(
-                        Fault::EntryMissing,
-                        None,
-                        format!("place {place} of {}", row.entry_count),
-                    );
+                // The sealed body counts: whoever cuts the end off can also lower the column.
+                let entry_count = match self.sealed_count(tenant, row) {
+                    Ok(entry_count) => entry_count,
+                    Err(why) => {
+                        found(Fault::RowUnreadable, None, why);
+                        row.entry_count
+                    }
+                };
+                if entry_count != row.entry_count {
+                    let detail = format!("column `entry_count` is {}", row.entry_count);
+                    found(Fault::ColumnDrift, None, detail);
+                }
+                for place in check::gaps(&trail.seen, entry_count) {
+                    found(Fault::EntryMissing, None, format!("place {place} of {entry_count}"));
                 }
                 let led = trail.states.values().next_back().map_or("nowhere", String::as_str);
                 if led != row.state.as_str() {
@@ -271,5 +280,13 @@ impl Auditor {
             });
         }
         Ok(())
+    }
+
+    /// How many entries the session itself remembers.
+    fn sealed_count(&self, tenant: &TenantId, row: &SessionRow) -> Result<i64, String> {
+        let place = Place { tenant, table: "sessions", row: row.session.as_str() };
+        let plain = self.sealer.open(place, &row.body).map_err(|error| error.to_string())?;
+        let session: Session = serde_json::from_slice(&plain).map_err(|error| error.to_string())?;
+        Ok(session.entry_count)
     }
 }

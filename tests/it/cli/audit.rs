@@ -134,6 +134,24 @@ async fn an_edited_copy_ends_with_3_and_names_the_entry() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_record_that_was_cut_at_its_end_is_found_although_the_columns_were_mended() {
+    use sqlx::{Connection, Executor, SqliteConnection};
+    let case = Case::on(Home::sqlite().await).await;
+    let mut copy = SqliteConnection::connect(&case.url).await.unwrap();
+    for sql in [
+        "DROP TRIGGER entries_never_go",
+        "DELETE FROM entries WHERE (session_id, session_seq) IN (SELECT session_id, entry_count FROM sessions)",
+        "UPDATE sessions SET entry_count = entry_count - 1",
+    ] {
+        copy.execute(sql).await.unwrap();
+    }
+    copy.close().await.unwrap();
+    let verified = case.audit(&["verify"]);
+    assert_eq!(verified.status.code(), Some(3), "{}", text(&verified));
+    assert!(text(&verified).contains("entry_missing"), "{}", text(&verified));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_key_or_the_file_nothing_is_claimed() {
     let case = Case::on(Home::sqlite().await).await;
     std::fs::write(
