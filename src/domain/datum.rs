@@ -127,6 +127,9 @@ fn shape(value: &Value) -> Value {
     }
 }
 
+/// The kind of a statement's handle.
+pub const STATEMENT_KIND: &str = "statement";
+
 /// One part of a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementPart {

@@ -4,11 +4,13 @@ use serde_json::json;
 
 use crate::{
     app::{App, Caller, Refused, RefusedKind, access, journal::Said},
+    bundle::Bundle,
     domain::{
-        datum::{Content, Datum, Origin},
+        datum::{Content, Datum, Origin, STATEMENT_KIND},
         entry::EntryKind,
+        ids::{ActionId, EntryId, InputsRef, QuarantineId, QuestionId, SessionId},
         json::{self, JsonLimits},
-        label::{Label, LabelMap},
+        label::{Integrity, Label, LabelMap},
         limits,
         reason::ReasonCode,
         session::SessionState,
@@ -45,6 +47,13 @@ impl App {
             return Err(refused);
         }
         let session = self.session_for(caller, &id).await?;
+        let bundle = self.bundle(&session.bundle_digest).await?;
+        if is_reserved(&bundle, &ingest.kind) {
+            return Err(Refused::field(
+                "kind",
+                "this kind is for data that the daemon itself stores",
+            ));
+        }
         let media_type = media_type(&ingest.media_type)?;
         let datum = Datum {
             id: self
@@ -104,6 +113,23 @@ impl App {
         .await?;
         Ok(())
     }
+}
+
+/// Kinds whose handles would make untrusted content look like a record or a statement.
+fn is_reserved(bundle: &Bundle, kind: &str) -> bool {
+    let own = [
+        SessionId::KIND,
+        ActionId::KIND,
+        EntryId::KIND,
+        InputsRef::KIND,
+        QuestionId::KIND,
+        QuarantineId::KIND,
+        STATEMENT_KIND,
+    ];
+    let records = bundle.contracts.values().filter(|contract| {
+        contract.response.labels.values().any(|label| label.integrity > Integrity::Untrusted)
+    });
+    own.contains(&kind) || records.into_iter().any(|contract| contract.response.datum.kind == kind)
 }
 
 fn media_type(given: &str) -> Result<String, Refused> {

@@ -3,7 +3,7 @@
 use crate::{
     app::{App, Caller, Refused, access},
     domain::{
-        datum::{Datum, Origin, StatementPart, statement},
+        datum::{Datum, Origin, STATEMENT_KIND, StatementPart, statement},
         entry::EntryKind,
         limits,
         reason::ReasonCode,
@@ -48,7 +48,7 @@ impl App {
         };
         let (content, labels) = statement(&parts);
         let datum = Datum {
-            id: self.ids().datum("statement").map_err(Refused::internal)?,
+            id: self.ids().datum(STATEMENT_KIND).map_err(Refused::internal)?,
             session: session.id.clone(),
             media_type: "application/json".to_owned(),
             content,

@@ -80,8 +80,10 @@ impl App {
         }
         let counters = &mut journal.session.counters;
         counters.steps = counters.steps.saturating_add(1);
-        // Only names of the bundle are counted, so that invented ones cannot fill the session.
-        if road.bundle.contracts.contains_key(&action.intent.tool) {
+        // Only names of the bundle are counted, and nothing once the steps are used up, so that
+        // whoever goes on asking cannot fill the session.
+        let within = counters.steps <= road.bundle.workflow.budgets.steps;
+        if within && road.bundle.contracts.contains_key(&action.intent.tool) {
             *counters.calls.entry(action.intent.tool.clone()).or_default() += 1;
             if let Some(call) = call_digest(&action.intent.tool, &action.arguments()) {
                 *counters.identical.entry(call.to_string()).or_default() += 1;

@@ -21,7 +21,7 @@ use crate::{
         action::{ActionEvent, ActionState},
         action_record::{Action, DispatchRecord, OutcomeRecord},
         clock::Timestamp,
-        contract_terms::{Check, Risk},
+        contract_terms::{Assurance, Check, Risk},
         datum::Datum,
         decision::Reason,
         effect::provider_key,
@@ -430,7 +430,9 @@ impl App {
 }
 
 fn judge(sending: &Sending, response: &RawResponse) -> Result<Accepted, Signal> {
-    post::check_response(&sending.contract, response, &sending.bindings, Reader::Daemon).map_err(
+    let claimed = sending.session.principal.assurance < Assurance::Authenticated;
+    let reader = Reader::Agent { claimed };
+    post::check_response(&sending.contract, response, &sending.bindings, reader).map_err(
         |stopped| {
             let (tool, action) = (&sending.contract.name, &sending.action.id);
             tracing::warn!(%tool, %action, code = %stopped.code, detail = %stopped.detail, "an answer was stopped");

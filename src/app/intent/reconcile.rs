@@ -54,7 +54,9 @@ impl App {
                 self.settle_answer(sending, *accepted, attempts, "look_up", teller).await.map(Some)
             }
             Looked::DidNotHappen if is_final(sending, reconcile) => {
-                self.settle_failure(sending, ReasonCode::ToolTimeout, attempts).await.map(Some)
+                let lost = sending.action.outcome.as_ref().and_then(|outcome| outcome.stop_reason);
+                let code = lost.unwrap_or(ReasonCode::ToolTimeout);
+                self.settle_failure(sending, code, attempts).await.map(Some)
             }
             Looked::DidNotHappen | Looked::Unclear => self.give_up_looking(sending).await.map(Some),
         }

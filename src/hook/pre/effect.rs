@@ -127,6 +127,7 @@ pub(super) fn check(
     }
     if let Some(identity) = &seen.identity {
         refusals.extend(above_maximum(effect, identity));
+        refusals.extend(key_of_another(inputs, identity));
         let (denied, asked) = sums(bundle, inputs, contract, identity, bindings);
         seen.above_threshold = !asked.is_empty();
         refusals.extend(denied);
@@ -164,6 +165,18 @@ fn duplicate(contract: &Contract, twice: bool, mut notes: Vec<Reason>) -> CheckR
     result.needs.insert(need);
     result.rules.push("effect.same".to_owned());
     result
+}
+
+/// This very key is taken: by another request, or by somebody whose outcome is not ours to see.
+fn key_of_another(inputs: &Inputs, identity: &EffectIdentity) -> Option<Reason> {
+    let mut claims = inputs.effects.same.iter();
+    let held = claims.find(|claim| claim.same_key && claim.action != inputs.action)?;
+    let code = if held.fingerprint == identity.fingerprint {
+        ReasonCode::PossibleDuplicate
+    } else {
+        ReasonCode::IdempotencyMismatch
+    };
+    Some(reason(code).by("effect.key"))
 }
 
 fn above_maximum(effect: &Effect, identity: &EffectIdentity) -> Option<Reason> {

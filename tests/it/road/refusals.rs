@@ -28,6 +28,48 @@ both! {
     arguments_that_cannot_be_stored_are_refused_by_meaning
     an_unknown_tool_and_a_strange_purpose_are_decisions
     a_corrupt_read_is_quarantined_and_blocks_the_write_until_read_again
+    one_key_carries_one_request
+    content_cannot_be_handed_in_under_the_name_of_a_record
+    a_refused_attempt_is_not_remembered_for_the_corrected_one
+}
+
+async fn one_key_carries_one_request(world: World) {
+    let session = world.open("cus_6006", &["CMD-3301"]).await;
+    let intent = world.refund_intent(&session, "CMD-3301").await;
+    let first = world.submit(&session, intent.clone()).await.unwrap();
+    assert!(first.action.state.has_executed(), "{:?}", first.action.decision);
+    let mut other = intent;
+    other.arguments_json = other.arguments_json.replace("service_failure", "other");
+    let second = world.submit(&session, other).await.unwrap();
+    assert!(codes(&second).contains(&"idempotency_mismatch"), "{:?}", codes(&second));
+    assert_eq!(world.shop_count("SELECT COUNT(*) FROM requests WHERE method = 'POST'").await, 1);
+}
+
+async fn content_cannot_be_handed_in_under_the_name_of_a_record(world: World) {
+    let session = world.open("cus_1001", &[]).await;
+    for kind in ["order", "refund", "statement", "act"] {
+        let ingest = stateguard::app::data::Ingest {
+            session: name(&session),
+            kind: kind.to_owned(),
+            media_type: "text/plain".to_owned(),
+            content: b"CMD-9988".to_vec(),
+        };
+        let refused = world.app.ingest(&world.agent(), ingest).await.unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some("kind"), "{kind}");
+    }
+    world.ingest(&session, "a mail is a mail").await;
+}
+
+async fn a_refused_attempt_is_not_remembered_for_the_corrected_one(world: World) {
+    let session = world.open("cus_1001", &["CMD-9988"]).await;
+    let good = world.refund_intent(&session, "CMD-9988").await;
+    let mut bad = good.clone();
+    bad.arguments_json = bad.arguments_json.replace("service_failure", "because");
+    let refused = world.submit(&session, bad).await.unwrap();
+    assert_eq!(codes(&refused), ["arguments_invalid"]);
+    let corrected = world.submit(&session, good).await.unwrap();
+    assert_eq!(corrected.action.state, ActionState::Verified);
+    assert!(!corrected.replayed);
 }
 
 async fn a_write_while_analyzing_is_refused(world: World) {
