@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use stateguard::{
     domain::{
+        canonical::Digest,
         contract_terms::{Check, Verdict},
-        ids::{InputsRef, TenantId},
+        ids::{ActionId, InputsRef, TenantId},
         intent::CitedPlace,
         pointer::Pointer,
+        reason::ReasonCode,
+        unit::EffectStatus,
     },
-    hook::pre::{self, Inputs},
+    hook::pre::{self, Claim, Inputs},
     seal::Place,
     store::EntryQuery,
 };
@@ -21,6 +24,31 @@ use crate::support::world::{World, intent};
 
 both! {
     every_check_decides_something
+    one_key_carries_one_request
+}
+
+async fn one_key_carries_one_request(world: World) {
+    let session = world.open("cus_1001", &["CMD-9988"]).await;
+    world.refund(&session, "CMD-9988").await.unwrap();
+    let decided = stored_inputs(&world).await;
+    let allowed = decided.into_iter().map(|(inputs, _)| inputs);
+    let mut inputs = allowed.last().expect("the refund's own inputs");
+    assert_eq!(pre::assess(&world.bundle, &inputs).decision.verdict, Verdict::Allow);
+    let own = pre::assess(&world.bundle, &inputs).effect.unwrap().fingerprint;
+    for (fingerprint, code) in [
+        (own, ReasonCode::PossibleDuplicate),
+        (Digest::of(b"another request"), ReasonCode::IdempotencyMismatch),
+    ] {
+        inputs.effects.same = vec![Claim {
+            action: ActionId::parse(&format!("act_{}", "0".repeat(26))).unwrap(),
+            same_key: true,
+            fingerprint,
+            status: EffectStatus::Settled,
+        }];
+        let refused = pre::assess(&world.bundle, &inputs).decision;
+        assert_eq!(refused.verdict, Verdict::Deny);
+        assert!(refused.codes().contains(&code), "{:?}", refused.codes());
+    }
 }
 
 /// Stories 1, 2, 3, 5 and 6, as their agent plays them.
