@@ -13,6 +13,7 @@ pub fn run(args: &DemoArgs) -> io::Result<Exit> {
     match super::runtime()?.block_on(Box::pin(demo::run(args.clone()))) {
         Ok(true) => Ok(Exit::Good),
         Ok(false) => Ok(Exit::Bad),
+        Err(demo::DemoError::Print(error)) => Err(error),
         Err(error) => refuse(&error),
     }
 }

@@ -3,10 +3,12 @@
 use std::{
     io::{IsTerminal as _, Write as _},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -25,13 +27,13 @@ use crate::pb;
 #[derive(Debug, Clone, Args)]
 pub struct DemoArgs {
     /// Plays one story: 1, 2, 3, 5, 6 or 9.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = a_story())]
     story: Option<u8>,
     /// Plays a mail of your own (RFC 5322), as it came and with its sender signed in.
     #[arg(long, value_name = "FILE", conflicts_with = "story")]
     mail: Option<PathBuf>,
     /// Where the daemon remembers: `sqlite:PATH` or `postgres://…`; a new file of its own when left out.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = absolute)]
     store: Option<String>,
     /// How it prints; `json` is one document a story, with `ExplainAction`'s message for every action.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
@@ -42,6 +44,10 @@ pub struct DemoArgs {
     /// Where its files go; they stay there. Left out: a temporary folder that is removed.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// What the shop does wrong when it is asked for a refund, such as `lie`, `act_then_hang` or `503`; the stories are
+    /// told for a shop that does nothing wrong, so they may end otherwise.
+    #[arg(long, value_name = "MODE")]
+    fault: Option<String>,
     /// Prints without colours.
     #[arg(long, env = "NO_COLOR", hide_env = true, value_parser = clap::builder::FalseyValueParser::new())]
     no_color: bool,
@@ -65,26 +71,46 @@ pub async fn run(args: DemoArgs) -> Result<bool, DemoError> {
     let mut interrupted = signal(SignalKind::interrupt()).map_err(DemoError::Print)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(DemoError::Print)?;
     let folder = Folder::of(args.folder.as_deref())?;
+    let mut asked_to_stop = async || {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    };
     // Dropping what is being played kills its processes, each by its own id.
-    tokio::select! {
-        played = play_all(&args, &folder.path) => played,
-        _ = interrupted.recv() => Ok(false),
-        _ = terminated.recv() => Ok(false),
+    let played = tokio::select! {
+        played = play_all(&args, &folder.path) => played?,
+        () = asked_to_stop() => return Ok(false),
+    };
+    if let Some(stage) = played.kept {
+        asked_to_stop().await;
+        stage.strike().await;
     }
+    Ok(played.is_good)
 }
 
-async fn play_all(args: &DemoArgs, folder: &Path) -> Result<bool, DemoError> {
+/// What came of it.
+struct Played {
+    is_good: bool,
+    /// The world that was to be left running.
+    kept: Option<Stage>,
+}
+
+async fn play_all(args: &DemoArgs, folder: &Path) -> Result<Played, DemoError> {
     let stories = stories(args)?;
     let settings = Settings {
         folder: folder.to_path_buf(),
-        store: args.store.as_deref().map(absolute).transpose()?,
+        store: args.store.clone(),
         mails: args.mail.iter().cloned().collect(),
+        fault: args.fault.clone(),
     };
-    let colours = !args.no_color && std::io::stdout().is_terminal();
-    let paint = Paint { colours };
+    let paint = Paint { colours: !args.no_color && std::io::stdout().is_terminal() };
     let mut failed = Vec::new();
-    let last = stories.len().saturating_sub(1);
-    for (n, story) in stories.iter().enumerate() {
+    let mut last = None;
+    for story in &stories {
+        if let Some(before) = last.take() {
+            Stage::strike(before).await;
+        }
         if args.output == Form::Text {
             print(&timeline::heading(story, paint))?;
         }
@@ -100,21 +126,25 @@ async fn play_all(args: &DemoArgs, folder: &Path) -> Result<bool, DemoError> {
         if !told.is_good() {
             failed.push(story.label());
         }
-        if args.keep && n == last {
-            keep(stage, args.output).await?;
-        } else {
-            stage.strike().await;
-        }
+        last = Some(stage);
     }
     if args.output == Form::Text {
         print(&summary(stories.len(), &failed, paint))?;
     }
-    Ok(failed.is_empty())
+    let kept = match last {
+        Some(stage) if args.keep => Some(keep(stage, args.output).await?),
+        Some(stage) => {
+            stage.strike().await;
+            None
+        }
+        None => None,
+    };
+    Ok(Played { is_good: failed.is_empty(), kept })
 }
 
 fn stories(args: &DemoArgs) -> Result<Vec<Story>, DemoError> {
     let Some(mail) = &args.mail else {
-        let mut chosen = Story::chosen(args.story)?;
+        let mut chosen = Story::chosen(args.story);
         if args.keep && args.story.is_none() {
             // The world that stays is the one with most to try: an escalation waits in it.
             chosen.retain(|story| *story != Story::HonestMail);
@@ -136,21 +166,22 @@ fn sender(raw: &[u8]) -> Option<String> {
     Some(address)
 }
 
+fn a_story() -> impl TypedValueParser<Value = u8> {
+    PossibleValuesParser::new(["1", "2", "3", "5", "6", "9"]).try_map(|number| number.parse::<u8>())
+}
+
 /// A store's path counts from where the command was typed, not from where the daemon runs.
-fn absolute(store: &str) -> Result<String, DemoError> {
+fn absolute(store: &str) -> Result<String, String> {
     match store.strip_prefix("sqlite:") {
-        Some("") => Err(DemoError::Usage("name a file: `--store sqlite:PATH`".to_owned())),
+        Some("") => Err("name a file: `sqlite:PATH`".to_owned()),
         Some(path) => {
-            let failed = |cause| DemoError::File { path: PathBuf::from(path), cause };
-            let path = std::path::absolute(path).map_err(failed)?;
+            let path = std::path::absolute(path).map_err(|error| error.to_string())?;
             Ok(format!("sqlite:{}", path.display()))
         }
         None if store.starts_with("postgres://") || store.starts_with("postgresql://") => {
             Ok(store.to_owned())
         }
-        None => Err(DemoError::Usage(format!(
-            "`{store}` is no store; use `sqlite:PATH` or `postgres://…`"
-        ))),
+        None => Err("use `sqlite:PATH` or `postgres://…`".to_owned()),
     }
 }
 
@@ -192,22 +223,21 @@ fn summary(played: usize, failed: &[&str], paint: Paint) -> String {
     format!("{}\n", paint.not_good(&format!("{good}; these did not: {}.", failed.join(", "))))
 }
 
-/// Says what is running and waits; the end of the command ends it.
-async fn keep(mut stage: Stage, form: Form) -> Result<(), DemoError> {
+/// Says what is running.
+async fn keep(mut stage: Stage, form: Form) -> Result<Stage, DemoError> {
     let tokens = stage.hand_out_tokens().await?;
     if form == Form::Text {
         print(&by_hand(&mut stage, &tokens))?;
-    } else {
-        let document = json!({
-            "grpc": stage.at.grpc, "http": stage.at.http, "shop": stage.shop_at.shop,
-            "shop_faults": stage.shop_at.faults, "shop_database": stage.folder.join("shop.db"),
-            "tokens": tokens, "config": stage.config(),
-        });
-        print(&format!("{document}\n"))?;
+        return Ok(stage);
     }
-    loop {
-        tokio::time::sleep(Duration::from_secs(3_600)).await;
-    }
+    let (shop, daemon) = stage.ids();
+    let document = json!({
+        "grpc": stage.at.grpc, "http": stage.at.http, "daemon_pid": daemon,
+        "shop": stage.shop_at.shop, "shop_faults": stage.shop_at.faults, "shop_pid": shop,
+        "shop_database": stage.folder.join("shop.db"), "tokens": tokens, "config": stage.config(),
+    });
+    print(&format!("{document}\n"))?;
+    Ok(stage)
 }
 
 fn by_hand(stage: &mut Stage, tokens: &Path) -> String {
@@ -240,6 +270,10 @@ fn by_hand(stage: &mut Stage, tokens: &Path) -> String {
     ));
     text.push_str("\nThe decision log:\n");
     text.push_str(&call("auditor.jwt", "AuditService/QueryEntries", "{\"kind\": \"decision\"}"));
+    text.push_str(&format!(
+        "\nThe same log and its check, straight from the store:\n  stateguard audit query --config {0}\n  stateguard audit verify --config {0}\n",
+        stage.config().display()
+    ));
     text.push_str(&format!(
         "\nThe shop's own database:\n  sqlite3 {} 'SELECT * FROM refunds'\n",
         stage.folder.join("shop.db").display()
@@ -324,6 +358,7 @@ mod tests {
         assert_eq!(chosen, [Story::OwnByMail(own.clone()), Story::OwnSignedIn(own)]);
         assert!(Command::try_parse_from(["demo", "--mail", file, "--story", "1"]).is_err());
         assert!(stories(&parse(&["--mail", "/nowhere.eml"])).is_err());
+        assert!(Command::try_parse_from(["demo", "--story", "4"]).is_err());
     }
 
     #[test]

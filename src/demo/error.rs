@@ -95,9 +95,6 @@ pub enum DemoError {
         /// What the system said.
         cause: io::Error,
     },
-    /// The command line asks for something that does not exist.
-    #[error("{0}")]
-    Usage(String),
     /// Standard output is gone.
     #[error("nothing can be printed: {0}")]
     Print(io::Error),

@@ -11,7 +11,7 @@ use super::{
     error::Failed,
     people::People,
     portal::Portal,
-    shop::{self, ShopOptions},
+    shop::{self, Shop, ShopError, ShopOptions},
     wire::{self, Hello},
 };
 
@@ -42,6 +42,8 @@ pub(crate) struct ShopHello {
     pub(crate) db: PathBuf,
     pub(crate) api_key: String,
     pub(crate) mails: Vec<PathBuf>,
+    /// What it does wrong when it is asked for a refund.
+    pub(crate) fault: Option<String>,
 }
 
 /// Runs one role until its input ends.
@@ -83,5 +85,10 @@ async fn keep_shop(hello: ShopHello, mut lines: wire::Lines) -> Result<(), Faile
         api_key: hello.api_key,
         mails: hello.mails,
     };
-    shop::run(options, stop).await.map_err(|error| Failed::here(error.to_string()))
+    let failed = |error: ShopError| Failed::here(error.to_string());
+    let shop = Shop::bind(options).await.map_err(failed)?;
+    if let Some(mode) = &hello.fault {
+        shop.set_fault("POST", "/v1/refunds", mode).map_err(Failed::here)?;
+    }
+    shop::announce_and_serve(shop, stop).await.map_err(failed)
 }

@@ -14,6 +14,7 @@ mod bundle;
 mod cli;
 mod config;
 mod daemon;
+mod demo;
 mod gates;
 mod gateway;
 mod generated;

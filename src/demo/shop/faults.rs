@@ -139,6 +139,16 @@ impl Faults {
         mode
     }
 
+    /// Sets a fault until it is cleared.
+    pub(super) fn set_first(&self, method: &str, path: &str, mode: &str) -> Result<(), String> {
+        self.put(FaultSet {
+            path: path.to_owned(),
+            method: Some(method.to_owned()),
+            mode: mode.to_owned(),
+            times: None,
+        })
+    }
+
     fn put(&self, fault: FaultSet) -> Result<(), String> {
         let clears = fault.mode.is_empty();
         if !clears {

@@ -130,6 +130,14 @@ impl Shop {
         &self.ports
     }
 
+    /// Sets a fault before anybody calls: `mode` as the faults port takes it, for requests of this method and path.
+    ///
+    /// # Errors
+    /// One sentence that names the modes.
+    pub fn set_fault(&self, method: &str, path: &str, mode: &str) -> Result<(), String> {
+        self.faults.set_first(method, path, mode)
+    }
+
     /// Answers until `stop` is cancelled.
     ///
     /// # Errors
@@ -149,12 +157,11 @@ impl Shop {
     }
 }
 
-/// Runs a shop as a process of its own: binds, prints one JSON line with the ports, answers until `stop`.
+/// Prints where a shop listens, as one JSON line, and answers until `stop`.
 ///
 /// # Errors
-/// [`ShopError`] as of [`Shop::bind`] and [`Shop::serve`].
-pub async fn run(options: ShopOptions, stop: CancellationToken) -> Result<(), ShopError> {
-    let shop = Shop::bind(options).await?;
+/// [`ShopError`] as of [`Shop::serve`], or when nothing can be printed.
+pub async fn announce_and_serve(shop: Shop, stop: CancellationToken) -> Result<(), ShopError> {
     let line = serde_json::to_string(shop.ports()).map_err(std::io::Error::other)?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")?;

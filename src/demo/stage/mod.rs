@@ -49,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) store: Option<String>,
     /// More mails for the mailbox.
     pub(crate) mails: Vec<PathBuf>,
+    /// What the shop does wrong when it is asked for a refund.
+    pub(crate) fault: Option<String>,
 }
 
 /// Where the daemon listens.
@@ -95,8 +97,12 @@ impl Stage {
         let tenant = format!("shop-{}", Present.hex(4));
         let shop_key = Present.hex(16);
         let db = folder.join("shop.db");
-        let hello =
-            ShopHello { db: db.clone(), api_key: shop_key.clone(), mails: settings.mails.clone() };
+        let hello = ShopHello {
+            db: db.clone(),
+            api_key: shop_key.clone(),
+            mails: settings.mails.clone(),
+            fault: settings.fault.clone(),
+        };
         let mut shop = Party::spoken_to("shop", &folder, &hello).await?;
         let shop_at: ShopAt = shop.process().ready().await?;
         let store = match &settings.store {

@@ -1,7 +1,7 @@
 //! The binary itself: killed, started again, two of it on one database, its doors.
 
 mod crash;
-mod daemon;
+pub(crate) mod daemon;
 mod doors;
 
 use serde_json::json;
