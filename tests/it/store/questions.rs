@@ -68,7 +68,7 @@ pub(super) async fn a_question_of_an_action_is_the_pending_one(home: &Home) {
         .questions(&world.tenant, QuestionState::Pending, second.need, None, 10)
         .await
         .unwrap();
-    assert_eq!(pending, [second.clone()]);
+    assert_eq!(pending, std::slice::from_ref(&second));
     let after = store
         .questions(&world.tenant, QuestionState::Pending, second.need, Some(&second.question), 10)
         .await

@@ -34,7 +34,7 @@ pub(super) async fn a_road_holds_session_data_statements_and_request(home: &Home
         store.road(&world.tenant, &mine.session, &wanted, Some("r1")).await.unwrap().unwrap();
     assert_eq!(road.session, mine);
     assert_eq!(road.data, [cited]);
-    assert_eq!(road.statements, [said.clone()]);
+    assert_eq!(road.statements, std::slice::from_ref(&said));
     assert_eq!(road.request, Some((Digest::of(b"request"), action)));
 
     let road =
