@@ -78,6 +78,21 @@ impl Origin {
     }
 }
 
+impl Datum {
+    /// Handle and integrity as the log writes them: of the whole, single fields may be lower; of a
+    /// statement, its typed parts.
+    #[must_use]
+    pub fn in_log(&self) -> String {
+        let integrity = match self.origin {
+            Origin::Statement { .. } => Integrity::User,
+            Origin::Ingested | Origin::Tool { .. } => {
+                self.labels.nearest(&Pointer::root()).integrity
+            }
+        };
+        format!("{}:{integrity}", self.id)
+    }
+}
+
 impl Content {
     /// The JSON value at a pointer, or the text itself at the root of a text.
     #[must_use]

@@ -97,9 +97,8 @@ impl App {
                     )));
             }
             journal.new_datum(datum)?;
-            let shown = if is_statement { "user" } else { label.integrity.as_str() };
             let members = json!({
-                "inputs": [format!("{}:{shown}", datum.id)],
+                "inputs": [datum.in_log()],
                 "origin": datum.origin.describe(),
                 "size_bytes": datum.content.size(),
             });

@@ -346,7 +346,7 @@ impl App {
                 "outcome": action.state.as_str(),
                 "attempts": attempts,
                 "settled_by": settled_by,
-                "result": format!("{}:{}", datum.id, datum.labels.joined().integrity),
+                "result": datum.in_log(),
                 "tool": {"name": contract.name, "version": contract.version},
             }),
         )

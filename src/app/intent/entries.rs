@@ -8,9 +8,9 @@ use crate::{
     domain::{
         action_record::Action,
         canonical,
+        datum::Datum,
         decision::{CheckResult, Decision},
         fact::{Fact, FactState},
-        label::Integrity,
         session_record::Session,
     },
     hook::pre::Decided,
@@ -122,15 +122,10 @@ fn check(result: &CheckResult) -> Value {
     Value::Object(said)
 }
 
-/// The data an intent named, with the least integrity of each.
+/// The data an intent named, and the principal's statements.
 fn inputs(road: &Road) -> Vec<String> {
-    let mut said: Vec<String> = road
-        .inputs
-        .data
-        .iter()
-        .map(|datum| format!("{}:{}", datum.id, datum.labels.joined().integrity))
-        .collect();
-    said.extend(road.inputs.statements.iter().map(|d| format!("{}:{}", d.id, Integrity::User)));
+    let data = road.inputs.data.iter().chain(&road.inputs.statements);
+    let mut said: Vec<String> = data.map(Datum::in_log).collect();
     said.sort();
     said
 }

@@ -130,7 +130,7 @@ impl App {
             json!({
                 "outcome": action.state.as_str(),
                 "attempts": attempts,
-                "result": format!("{}:{}", datum.id, datum.labels.joined().integrity),
+                "result": datum.in_log(),
                 "tool": {"name": contract.name, "version": contract.version},
             }),
         );
@@ -251,7 +251,7 @@ pub(in crate::app) fn expose(journal: &mut Journal<'_>, datum: &Datum) -> Result
     }
     let label = datum.labels.joined();
     journal.session.exposure.add(datum.id.as_str(), &label);
-    let members = json!({"inputs": [format!("{}:{}", datum.id, label.integrity)]});
+    let members = json!({"inputs": [datum.in_log()]});
     journal.write(EntryKind::Exposure, Said::with(members))
 }
 
