@@ -210,6 +210,21 @@ pub struct Expected {
     pub effect: Option<String>,
 }
 
+impl Fixture {
+    /// The case that a JSON value describes as a fixture file would; `None` when it describes none.
+    #[must_use]
+    pub fn from_json(bundle: &Bundle, case: &Value) -> Option<Self> {
+        let text = serde_json::json!({"fixtures": "drafted", "cases": [case]}).to_string();
+        let node = yaml::parse(text.as_bytes()).ok()?;
+        let problems = Problems::default();
+        let file = read::File { name: "drafted", text: &text, problems: &problems };
+        let mut cases = Vec::new();
+        read::fixtures::read(&file, &node, bundle, &mut cases);
+        problems.settle().ok()?;
+        cases.pop()
+    }
+}
+
 impl Bundle {
     /// The cases of all fixture files, in order.
     ///

@@ -76,7 +76,7 @@ pub fn new_contract(bundle: &Bundle, name: &str, kind: Kind) -> Result<NewContra
         Kind::Write => write_contract(bundle, name)?,
     };
     let manifest = bundle.sources.get("bundle.yaml").map(|bytes| String::from_utf8_lossy(bytes));
-    let manifest = amended(manifest.as_deref().unwrap_or_default(), name)
+    let manifest = amended(manifest.as_deref().unwrap_or_default(), "contracts:", name)
         .ok_or_else(|| StartError::NoList(name.to_owned()))?;
     let mut next = Vec::new();
     if bundle.sources.contains_key("workflow.yaml") {
@@ -160,10 +160,16 @@ fn owner(contract: &Contract) -> Option<String> {
     found.map(str::to_owned)
 }
 
-/// The manifest with one more contract in its list.
-fn amended(manifest: &str, name: &str) -> Option<String> {
+/// The manifest with one more fixture file; `None` when it has no list of them.
+#[must_use]
+pub fn with_fixtures(manifest: &str, file: &str) -> Option<String> {
+    amended(manifest, "fixtures:", file)
+}
+
+/// The manifest with one more item in one of its lists.
+fn amended(manifest: &str, list: &str, name: &str) -> Option<String> {
     let mut lines: Vec<String> = manifest.lines().map(str::to_owned).collect();
-    let start = lines.iter().position(|line| line.starts_with("contracts:"))?;
+    let start = lines.iter().position(|line| line.starts_with(list))?;
     let first = lines.get_mut(start)?;
     if let Some(end) = first.find(']') {
         let separator = if first.get(..end)?.trim_end().ends_with('[') { "" } else { ", " };

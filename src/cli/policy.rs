@@ -1,13 +1,16 @@
 //! `stateguard policy`: check a bundle, print its matrix and its Cedar schema.
 
-use std::{io, path::PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use clap::Subcommand;
 use serde_json::json;
 
 use super::output::{Exit, Output};
 use crate::{
-    bundle::{Bundle, LoadErrors, LoadProblem, matrix::Matrix},
+    bundle::{Bundle, LoadErrors, LoadProblem, matrix::Matrix, start},
     hook::fixtures::{self, Report},
 };
 
@@ -37,6 +40,9 @@ pub enum PolicyCommand {
         /// The bundle's folder.
         #[arg(default_value = ".")]
         bundle: PathBuf,
+        /// Draft cases for rules that no case exercises, into `fixtures/drafted.yaml`.
+        #[arg(long)]
+        write: bool,
         /// How to print.
         #[arg(long, value_enum, default_value_t)]
         output: Output,
@@ -60,7 +66,8 @@ pub fn run(command: &PolicyCommand, out: &mut dyn io::Write) -> io::Result<Exit>
             Ok(bundle) => matrix(&bundle, *output, out),
             Err(errors) => check(Err(errors), *output, out),
         },
-        PolicyCommand::Test { bundle, output } => {
+        PolicyCommand::Test { bundle, write: true, output: _ } => write_draft(bundle, out),
+        PolicyCommand::Test { bundle, write: false, output } => {
             match Bundle::load(bundle).and_then(|bundle| fixtures::run(&bundle)) {
                 Ok(report) => test(&report, *output, out),
                 Err(errors) => check(Err(errors), *output, out),
@@ -167,6 +174,57 @@ fn test(report: &Report, output: Output, out: &mut dyn io::Write) -> io::Result<
         Output::Text => test_text(report, out)?,
     }
     Ok(if report.is_good() { Exit::Good } else { Exit::Bad })
+}
+
+/// Where drafts are written.
+const DRAFTED: &str = "fixtures/drafted.yaml";
+
+fn write_draft(folder: &Path, out: &mut dyn io::Write) -> io::Result<Exit> {
+    let drafted = Bundle::load(folder)
+        .and_then(|bundle| fixtures::draft(&bundle, "drafted").map(|draft| (bundle, draft)));
+    let (bundle, draft) = match drafted {
+        Ok(drafted) => drafted,
+        Err(errors) => return check(Err(errors), Output::Text, out),
+    };
+    if draft.cases > 0 {
+        let target = folder.join(DRAFTED);
+        if target.exists() {
+            writeln!(
+                out,
+                "{} exists; keep its cases in another file, or remove it",
+                target.display()
+            )?;
+            return Ok(Exit::Bad);
+        }
+        let manifest =
+            bundle.sources.get("bundle.yaml").map(|bytes| String::from_utf8_lossy(bytes));
+        let Some(manifest) = start::with_fixtures(manifest.as_deref().unwrap_or_default(), DRAFTED)
+        else {
+            writeln!(
+                out,
+                "no `fixtures:` list was found in bundle.yaml: add `fixtures: [{DRAFTED}]`"
+            )?;
+            return Ok(Exit::Bad);
+        };
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&target, &draft.text)?;
+        fs::write(folder.join("bundle.yaml"), manifest)?;
+        let cases = count(draft.cases, "case");
+        writeln!(
+            out,
+            "wrote {} with {cases}; read them: they expect what is decided now",
+            target.display()
+        )?;
+    }
+    for rule in &draft.left {
+        writeln!(out, "no case could be drafted for {rule}")?;
+    }
+    if draft.cases == 0 && draft.left.is_empty() {
+        writeln!(out, "every rule is exercised; nothing was written")?;
+    }
+    Ok(if draft.left.is_empty() { Exit::Good } else { Exit::Bad })
 }
 
 fn test_text(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {

@@ -63,17 +63,23 @@ fn the_fixtures_of_a_new_bundle_hold_and_a_new_write_asks_for_more() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("help-desk");
     new_bundle(&folder);
-    let test = PolicyCommand::Test { bundle: folder.clone(), output: Output::Text };
+    let test = PolicyCommand::Test { bundle: folder.clone(), write: false, output: Output::Text };
     let (exit, said) = run(&test);
     assert_eq!((exit, said.as_str()), (Exit::Good, "2 cases, 0 failed\n"));
     assert_eq!(new_contract(&folder, "change_item", true).0, Exit::Good);
     let (exit, said) = run(&test);
     assert_eq!(exit, Exit::Bad);
     assert!(said.contains("base/reversible-claimed"), "{said}");
-    let json = PolicyCommand::Test { bundle: folder, output: Output::Json };
+    let json = PolicyCommand::Test { bundle: folder.clone(), write: false, output: Output::Json };
     let report: serde_json::Value = serde_json::from_str(&run(&json).1).unwrap();
     assert_eq!(report["good"], false);
     assert_eq!(report["cases"][1]["holds"], true);
+    let (exit, said) =
+        run(&PolicyCommand::Test { bundle: folder.clone(), write: true, output: Output::Text });
+    assert_eq!(exit, Exit::Good, "{said}");
+    assert!(said.contains("with 9 cases; read them"), "{said}");
+    let (exit, said) = run(&test);
+    assert_eq!(exit, Exit::Good, "{said}");
 }
 
 #[test]
