@@ -66,10 +66,18 @@ impl DaemonFiles<'_> {
         let api_key = self.folder.join("keys/shop-api-key");
         write_secret(&api_key, self.shop_key.as_bytes())?;
         let any = "127.0.0.1:0";
-        let mut settings = json!({
+        let store = match without_password(self.store) {
+            None => json!({"url": self.store}),
+            Some((url, password)) => {
+                let file = self.folder.join("keys/store-password");
+                write_secret(&file, password.as_bytes())?;
+                json!({"url": url, "password": {"file": file}})
+            }
+        };
+        let settings = json!({
             "mode": "production",
             "grpc": {"listen": any}, "http": {"listen": any},
-            "store": {"url": self.store},
+            "store": store,
             "bundle": {"path": bundle},
             "identity": {"issuers": trusted},
             "seal": {"key": {"file": self.seal_key}},
@@ -78,11 +86,6 @@ impl DaemonFiles<'_> {
             }}},
             "log": {"level": "info", "format": "text"},
         });
-        if let Some((url, password)) = without_password(self.store) {
-            let file = self.folder.join("keys/store-password");
-            write_secret(&file, password.as_bytes())?;
-            settings["store"] = json!({"url": url, "password": {"file": file}});
-        }
         // JSON is YAML.
         let path = self.folder.join("stateguard.yaml");
         write(&path, format!("{settings:#}\n").as_bytes())?;
