@@ -2,6 +2,7 @@
 //! Must not know: business rules.
 //! Start reading at: `run.rs`, then `wiring.rs`.
 
+mod alone;
 mod background;
 pub mod dev;
 mod error;

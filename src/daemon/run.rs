@@ -9,7 +9,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{background, error::DaemonError, probes::DaemonProbes, seam::Seam, wiring};
+use super::{alone, background, error::DaemonError, probes::DaemonProbes, seam::Seam, wiring};
 use crate::{
     api::{grpc, http},
     app::App,
@@ -52,10 +52,14 @@ pub async fn run(
     announce: impl FnOnce(&Listening),
 ) -> Result<(), DaemonError> {
     let metrics = metrics::install();
+    let alone = match Address::parse(&config.store.url)? {
+        Address::Sqlite(path) => Some(alone::claim(path)?),
+        Address::Postgres(_) => None,
+    };
+    let is_sqlite = alone.is_some();
     let parts = wiring::parts(config, environment, &seam).await?;
     let (grpc_listener, grpc) = listen(config.grpc.listen).await?;
     let (http_listener, http) = listen(config.http.listen).await?;
-    let is_sqlite = matches!(Address::parse(&config.store.url), Ok(Address::Sqlite(_)));
     let listening = Listening {
         grpc,
         http,
@@ -80,6 +84,7 @@ pub async fn run(
     stop.cancel();
     running.end(&app, http_stop).await;
     store.close().await;
+    drop(alone);
     tracing::info!("stopped");
     failed.map_or(Ok(()), |why| Err(DaemonError::Serve(why)))
 }
