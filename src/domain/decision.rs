@@ -94,6 +94,10 @@ pub struct CheckResult {
     pub needs: BTreeSet<Need>,
     /// Rules that decided.
     pub rules: Vec<String>,
+    /// How long it took, in microseconds; for facts with the reading of them. No part of what is
+    /// compared when a decision is made again.
+    #[serde(default)]
+    pub us: i64,
 }
 
 impl CheckResult {
@@ -122,7 +126,7 @@ impl CheckResult {
     /// A check with this verdict.
     #[must_use]
     pub const fn new(check: Check, verdict: CheckVerdict, reasons: Vec<Reason>) -> Self {
-        Self { check, verdict, reasons, needs: BTreeSet::new(), rules: Vec::new() }
+        Self { check, verdict, reasons, needs: BTreeSet::new(), rules: Vec::new(), us: 0 }
     }
 
     /// Whether it ends the road.

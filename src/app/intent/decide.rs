@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    app::{App, Caller, Refused, RefusedKind, intent::submit::Submission},
+    app::{
+        App, Caller, Refused, RefusedKind,
+        intent::{entries::micros, submit::Submission},
+    },
     bundle::{
         Bundle,
         contract::Contract,
@@ -13,6 +16,7 @@ use crate::{
         action_record::Action,
         canonical::Digest,
         clock::Timestamp,
+        contract_terms::Check,
         datum::Datum,
         ids::{ActionId, DatumId, SessionId, TenantId},
         intent::Intent,
@@ -174,7 +178,9 @@ impl App {
 
     /// Steps 1 to 8, with facts read in between.
     pub(super) async fn decide_road(&self, road: &mut Road) -> Result<Decided, Refused> {
-        let prepared = pre::prepare(&road.bundle, &road.inputs);
+        let clock = Arc::clone(&self.parts().clock);
+        let prepared = pre::prepare(&road.bundle, &road.inputs, clock.as_ref());
+        let reading = self.now();
         if let (Some(contract), Some(bound), false) =
             (prepared.contract.clone(), prepared.bound.clone(), prepared.ended)
         {
@@ -193,7 +199,13 @@ impl App {
                 self.read_sums(road, &contract).await?;
             }
         }
-        Ok(pre::decide(&road.bundle, &road.inputs, prepared))
+        let read_us = micros(self.now().since(reading));
+        let mut decided = pre::decide(&road.bundle, &road.inputs, prepared, clock.as_ref());
+        let mut checks = decided.decision.checks.iter_mut();
+        if let Some(facts) = checks.find(|result| result.check == Check::Facts) {
+            facts.us = facts.us.saturating_add(read_us);
+        }
+        Ok(decided)
     }
 
     /// The sums of the workflow's budgets so far.

@@ -115,6 +115,7 @@ fn check(result: &CheckResult) -> Value {
     let mut said = object(json!({
         "check": result.check.as_str(),
         "verdict": result.verdict.as_str(),
+        "us": result.us,
     }));
     if !result.rules.is_empty() {
         said.insert("rules".to_owned(), json!(result.rules));

@@ -14,7 +14,7 @@ mod loop_guard;
 mod policy;
 mod provenance;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cell::Cell, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ use crate::{
     domain::{
         action_record::{Answer, Bound},
         canonical::Digest,
-        clock::Timestamp,
+        clock::{Clock, Timestamp},
         contract_terms::Check,
         datum::Datum,
         decision::{ArgumentProvenance, CheckResult, Decision, MatrixColumn},
@@ -133,28 +133,29 @@ pub struct Decided {
 
 /// Steps 1 to 4, up to where facts are needed.
 #[must_use]
-pub fn prepare(bundle: &Bundle, inputs: &Inputs) -> Prepared {
-    prepare_without(bundle, inputs, None)
+pub fn prepare(bundle: &Bundle, inputs: &Inputs, clock: &dyn Clock) -> Prepared {
+    prepare_in(&Run::timed(clock), bundle, inputs)
 }
 
 /// Steps 5 to 8.
 #[must_use]
-pub fn decide(bundle: &Bundle, inputs: &Inputs, prepared: Prepared) -> Decided {
-    decide_without(bundle, inputs, prepared, None)
+pub fn decide(bundle: &Bundle, inputs: &Inputs, prepared: Prepared, clock: &dyn Clock) -> Decided {
+    decide_in(&Run::timed(clock), bundle, inputs, prepared)
 }
 
 /// The whole decision from stored inputs.
 #[must_use]
 pub fn assess(bundle: &Bundle, inputs: &Inputs) -> Decided {
-    decide(bundle, inputs, prepare(bundle, inputs))
+    let run = Run::untimed(None);
+    decide_in(&run, bundle, inputs, prepare_in(&run, bundle, inputs))
 }
 
 /// The whole decision with one check taken out, for the test that no check is idle.
 #[doc(hidden)]
 #[must_use]
 pub fn assess_without(bundle: &Bundle, inputs: &Inputs, left_out: Check) -> Decided {
-    let prepared = prepare_without(bundle, inputs, Some(left_out));
-    decide_without(bundle, inputs, prepared, Some(left_out))
+    let run = Run::untimed(Some(left_out));
+    decide_in(&run, bundle, inputs, prepare_in(&run, bundle, inputs))
 }
 
 /// The bound arguments alone, to find a settled effect before anything else is checked; none when
@@ -164,7 +165,7 @@ pub fn bind(inputs: &Inputs, contract: &Contract) -> Option<Bound> {
     binding::bind(inputs, contract).bound
 }
 
-fn prepare_without(bundle: &Bundle, inputs: &Inputs, left_out: Option<Check>) -> Prepared {
+fn prepare_in(run: &Run<'_>, bundle: &Bundle, inputs: &Inputs) -> Prepared {
     let contract = bundle.contracts.get(&inputs.intent.tool).cloned();
     let mut prepared = Prepared {
         checks: Vec::new(),
@@ -174,7 +175,7 @@ fn prepare_without(bundle: &Bundle, inputs: &Inputs, left_out: Option<Check>) ->
         ended: false,
         cited_conflict: false,
     };
-    prepared.keep(unless(left_out, admission::check(bundle, inputs, contract.as_deref())));
+    prepared.keep(run.mark(admission::check(bundle, inputs, contract.as_deref())));
     let Some(contract) = contract else {
         prepared.ended = true;
         return prepared;
@@ -183,7 +184,7 @@ fn prepare_without(bundle: &Bundle, inputs: &Inputs, left_out: Option<Check>) ->
         return prepared;
     }
     let bound = binding::bind(inputs, &contract);
-    prepared.keep(unless(left_out, bound.result));
+    prepared.keep(run.mark(bound.result));
     prepared.bound = bound.bound;
     let Some(arguments) = prepared.bound.clone() else {
         prepared.ended = true;
@@ -193,11 +194,11 @@ fn prepare_without(bundle: &Bundle, inputs: &Inputs, left_out: Option<Check>) ->
         return prepared;
     }
     let call = call_digest(&contract.name, &arguments.arguments);
-    let loops = unless(left_out, loop_guard::check(bundle, inputs, &contract, call.as_ref()));
+    let loops = run.mark(loop_guard::check(bundle, inputs, &contract, call.as_ref()));
     let stop = loops.refuses();
     prepared.checks.push(loops);
     let origins = provenance::assess(inputs, &contract, &arguments, &bound.references);
-    prepared.checks.push(unless(left_out, origins.result));
+    prepared.checks.push(run.mark(origins.result));
     if let (Some(bound), None) = (&mut prepared.bound, &inputs.frozen) {
         bound.labels = provenance::labels(&origins.arguments);
     }
@@ -207,12 +208,7 @@ fn prepare_without(bundle: &Bundle, inputs: &Inputs, left_out: Option<Check>) ->
     prepared
 }
 
-fn decide_without(
-    bundle: &Bundle,
-    inputs: &Inputs,
-    mut prepared: Prepared,
-    left_out: Option<Check>,
-) -> Decided {
+fn decide_in(run: &Run<'_>, bundle: &Bundle, inputs: &Inputs, mut prepared: Prepared) -> Decided {
     let (Some(contract), Some(bound), false) =
         (prepared.contract.clone(), prepared.bound.clone(), prepared.ended)
     else {
@@ -220,14 +216,14 @@ fn decide_without(
     };
     let bindings = bindings(inputs, &bound.arguments);
     let mut facts = facts::check(bundle, inputs, &contract, &bound, &bindings);
-    facts.result = unless(left_out, facts.result);
-    if left_out == Some(Check::Facts) {
+    facts.result = run.mark(facts.result);
+    if run.left_out == Some(Check::Facts) {
         facts.forget();
     }
     provenance::finish(&mut prepared.arguments, &contract, &facts);
     let mut effect = effect::check(bundle, inputs, &contract, &bound, &bindings);
-    effect.result = unless(left_out, effect.result);
-    if left_out == Some(Check::Effect) {
+    effect.result = run.mark(effect.result);
+    if run.left_out == Some(Check::Effect) {
         effect.above_threshold = false;
     }
     let seen = policy::Seen {
@@ -239,14 +235,40 @@ fn decide_without(
         cited_conflict: prepared.cited_conflict,
     };
     let guard = policy::guard(bundle, inputs, &seen);
-    let policy = unless(left_out, policy::check(bundle, inputs, &seen, &guard));
+    let policy = run.mark(policy::check(bundle, inputs, &seen, &guard));
     prepared.checks.extend([facts.result.clone(), effect.result.clone(), policy]);
     let column = decide::column(&guard);
     decide::unite(bundle, inputs, prepared, effect.identity, column)
 }
 
-fn unless(left_out: Option<Check>, result: CheckResult) -> CheckResult {
-    if left_out == Some(result.check) { CheckResult::skipped(result.check) } else { result }
+/// One pass over the checks: how long each took, and which one a test took out.
+struct Run<'c> {
+    clock: Option<&'c dyn Clock>,
+    left_out: Option<Check>,
+    lap: Cell<Timestamp>,
+}
+
+impl<'c> Run<'c> {
+    fn timed(clock: &'c dyn Clock) -> Self {
+        Self { clock: Some(clock), left_out: None, lap: Cell::new(clock.now()) }
+    }
+
+    fn untimed(left_out: Option<Check>) -> Self {
+        Self { clock: None, left_out, lap: Cell::new(Timestamp::default()) }
+    }
+
+    /// Notes how long a check took; skips the one that was taken out.
+    fn mark(&self, mut result: CheckResult) -> CheckResult {
+        if self.left_out == Some(result.check) {
+            return CheckResult::skipped(result.check);
+        }
+        if let Some(clock) = self.clock {
+            let now = clock.now();
+            let took = now.since(self.lap.replace(now));
+            result.us = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
+        }
+        result
+    }
 }
 
 impl Prepared {

@@ -66,7 +66,7 @@ fn check(result: &CheckResult, in_full: bool) -> v1::CheckRun {
     v1::CheckRun {
         check: result.check.as_str().to_owned(),
         verdict: result.verdict.as_str().to_owned(),
-        us: 0,
+        us: result.us,
         rules: if in_full { result.rules.clone() } else { Vec::new() },
     }
 }
