@@ -31,8 +31,8 @@ async fn one_key_carries_one_request(world: World) {
     let session = world.open("cus_1001", &["CMD-9988"]).await;
     world.refund(&session, "CMD-9988").await.unwrap();
     let decided = stored_inputs(&world).await;
-    let allowed = decided.into_iter().map(|(inputs, _)| inputs);
-    let mut inputs = allowed.last().expect("the refund's own inputs");
+    let mut allowed = decided.into_iter().map(|(inputs, _)| inputs);
+    let mut inputs = allowed.next_back().expect("the refund's own inputs");
     assert_eq!(pre::assess(&world.bundle, &inputs).decision.verdict, Verdict::Allow);
     let own = pre::assess(&world.bundle, &inputs).effect.unwrap().fingerprint;
     for (fingerprint, code) in [

@@ -133,10 +133,10 @@ async fn a_field_that_others_write_stays_untrusted_when_cited(world: World) {
     let session = world.open("cus_1001", &["CMD-9988"]).await;
     let read = world.read_order(&session, "CMD-9988").await;
     let datum = read.action.outcome.unwrap().result.unwrap();
-    let note = match &read.result.unwrap().content {
-        stateguard::domain::datum::Content::Json(value) => value["delivery_note"].clone(),
-        other => panic!("{other:?}"),
+    let stateguard::domain::datum::Content::Json(record) = read.result.unwrap().content else {
+        panic!("a record is JSON")
     };
+    let note = record["delivery_note"].clone();
     let mut noted = intent("add_case_note", json!({"order_id": "CMD-9988", "text": note}));
     noted.citations.push(cite("/text", datum.as_str(), "/delivery_note"));
     noted.citations.push(cite("/order_id", datum.as_str(), "/order_id"));
