@@ -41,6 +41,8 @@ pub(crate) struct Explained {
     pub(crate) explanation: v1::Explanation,
     /// It was the stored outcome of an earlier, equal intent.
     pub(crate) replayed: bool,
+    /// What the agent meant it for, where the arguments do not say.
+    pub(crate) about: String,
     /// Where the session stood then; empty when nobody was answered.
     pub(crate) session_state: String,
 }
@@ -96,8 +98,12 @@ impl Scene {
         let deeds: Vec<Deed> = taken("agent", &order, answer)?;
         for deed in &deeds {
             let explanation = self.fetch(&deed.action).await?;
-            let (replayed, session_state) = (deed.replayed, deed.session_state.clone());
-            self.tell(Explained { explanation, replayed, session_state });
+            self.tell(Explained {
+                explanation,
+                replayed: deed.replayed,
+                about: deed.about.clone(),
+                session_state: deed.session_state.clone(),
+            });
         }
         Ok(deeds)
     }

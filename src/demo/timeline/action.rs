@@ -74,7 +74,7 @@ fn head(explained: &Explained, action: &v1::Action, arguments: &Value, paint: Pa
     let replayed = if explained.replayed { ", the stored outcome again" } else { "" };
     let about =
         ["order_id", "mail_id"].iter().find_map(|at| arguments.get(at)).and_then(Value::as_str);
-    let what = format!("{}  {}", paint.bold(&action.tool), cut(about.unwrap_or_default()));
+    let what = format!("{}  {}", paint.bold(&action.tool), cut(about.unwrap_or(&explained.about)));
     let gap = " ".repeat(HEAD.saturating_sub(4 + columns(&what)));
     let rest = format!("{painted}{replayed} {}", paint.dim(&moves(explained, action)));
     wrap(&rest, &format!("  ● {what}{gap}"), &" ".repeat(HEAD), WIDTH)

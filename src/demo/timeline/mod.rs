@@ -162,7 +162,8 @@ fn shop(found: &Found, paint: Paint) -> String {
     );
     let writes = found.requests.iter().filter(|request| request.method != "GET").count();
     let reads = found.requests.len() - writes;
-    rows.push(format!("access log: {reads} reads, {writes} writes"));
+    let several = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    rows.push(format!("access log: {}, {}", several(reads, "read"), several(writes, "write")));
     let mut text = format!("\n  {}\n", paint.bold("The shop's own database"));
     for row in rows {
         text.push_str(&format!("    {row}\n"));
