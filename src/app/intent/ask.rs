@@ -24,6 +24,7 @@ use crate::{
         entry::EntryKind,
         fact::FactState,
         limits,
+        session::SessionTransition,
         unit::{Change, QuestionRow, QuestionState},
     },
     hook::pre::{Decided, call_digest},
@@ -104,7 +105,10 @@ impl App {
         let moved = action.take(ActionEvent::Denied).map_err(Refused::internal)?;
         self.keep_intent(&mut journal, road, &action, Some(submission))?;
         journal.new_action(&action)?;
-        let said = self.decision_said(road, &decided, &action)?.action_moved(moved);
+        let mut said = self.decision_said(road, &decided, &action)?.action_moved(moved);
+        if let Some(moves) = end_expired(&mut journal)? {
+            said = said.session_moved(moves);
+        }
         journal.write(EntryKind::Decision, said)?;
         match journal.commit().await? {
             Ok((session, _)) => Ok(Some(self.plain_answer(&session, action))),
@@ -280,6 +284,19 @@ impl App {
             in_full: false,
         }
     }
+}
+
+/// A session whose life is over and in which nothing is open ends with the first call that finds it so.
+fn end_expired(journal: &mut Journal<'_>) -> Result<Option<Vec<SessionTransition>>, Refused> {
+    let now = journal.now;
+    let session = &mut journal.session;
+    if now < session.expires_at || !session.open.is_empty() || session.state.is_terminal() {
+        return Ok(None);
+    }
+    session.standing.handed_over = false;
+    session.standing.closed = true;
+    session.outcome = Some("expired".to_owned());
+    session.settle_state().map(Some).map_err(Refused::internal)
 }
 
 /// The fact fields that expressions of the contract read, by dotted path.

@@ -13,7 +13,7 @@ use crate::{
         ids::TenantId,
         reason::ReasonCode,
         session_record::Session,
-        unit::ActionRow,
+        unit::{ActionRow, QuestionRow},
     },
     hook::{post::Accepted, pre},
 };
@@ -168,6 +168,14 @@ impl App {
         self.settle_verdict(sending, &verdict).await.map(|_| ())
     }
 
+    async fn expire(&self, tenant: &TenantId, question: &QuestionRow) -> Result<(), Refused> {
+        let session = self.load_session(tenant, &question.session).await?;
+        let row = self.store().action(tenant, &question.action).await?;
+        let action = self.action_from(tenant, &row.ok_or_else(Refused::not_found)?)?;
+        let (event, code) = (ActionEvent::Expired, ReasonCode::QuestionExpired);
+        self.end_waiting(&session, &action, None, event, code).await.map(|_| ())
+    }
+
     /// Ends questions that nobody answered in time. Silence is never consent.
     ///
     /// # Errors
@@ -176,21 +184,9 @@ impl App {
         let overdue = self.store().overdue_questions(self.now(), SWEEP_MAX).await?;
         let count = overdue.len();
         for (tenant, question) in overdue {
-            let session = self.load_session(&tenant, &question.session).await?;
-            let row = self.store().action(&tenant, &question.action).await?;
-            let Some(row) = row else { continue };
-            let action = self.action_from(&tenant, &row)?;
-            let ended = self
-                .end_waiting(
-                    &session,
-                    &action,
-                    None,
-                    ActionEvent::Expired,
-                    ReasonCode::QuestionExpired,
-                )
-                .await;
-            if let Err(refused) = ended {
-                tracing::warn!(action = %action.id, code = %refused.code, "a question could not be ended");
+            // One that cannot be ended must not keep the others open.
+            if let Err(refused) = self.expire(&tenant, &question).await {
+                tracing::warn!(action = %question.action, code = %refused.code, cause = ?refused.cause, "a question could not be ended");
             }
         }
         Ok(count)

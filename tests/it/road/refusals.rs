@@ -31,6 +31,18 @@ both! {
     a_pending_effect_holds_back_the_next_write
     content_cannot_be_handed_in_under_the_name_of_a_record
     a_refused_attempt_is_not_remembered_for_the_corrected_one
+    a_session_whose_life_is_over_takes_nothing_and_ends
+}
+
+async fn a_session_whose_life_is_over_takes_nothing_and_ends(world: World) {
+    let session = world.open("cus_1001", &["CMD-9988"]).await;
+    let intent = world.refund_intent(&session, "CMD-9988").await;
+    world.clock.push(std::time::Duration::from_secs(25 * 3_600));
+    let late = world.submit(&session, intent).await.unwrap();
+    assert_eq!(codes(&late), ["session_expired"]);
+    let session = world.app.session(&world.agent(), &name(&session)).await.unwrap();
+    assert_eq!((session.state.as_str(), session.outcome.as_deref()), ("CLOSED", Some("expired")));
+    assert_eq!(world.shop_count("SELECT COUNT(*) FROM requests WHERE method = 'POST'").await, 0);
 }
 
 async fn a_pending_effect_holds_back_the_next_write(world: World) {

@@ -66,6 +66,13 @@ impl RunningClock {
     }
 }
 
+impl RunningClock {
+    /// Moves the clock on.
+    pub(crate) fn push(&self, by: Duration) {
+        self.offset.fetch_add(i64::try_from(by.as_micros()).unwrap(), Ordering::SeqCst);
+    }
+}
+
 impl Clock for RunningClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_micros(self.offset.load(Ordering::SeqCst)).plus(self.began.elapsed())
