@@ -66,6 +66,8 @@ vocabulary! {
 vocabulary! {
     /// Columns of the decision matrix; the last that applies names a decision.
     MatrixColumn {
+        /// The road ended before the matrix was asked.
+        Unasked = "none",
         /// Clean, named, asked for, facts agree, in scope.
         Clean = "clean",
         /// An authority argument is not clean or not named.
@@ -76,7 +78,7 @@ vocabulary! {
         Contradicted = "contradicted",
         /// The subject is only claimed, or the channel is not authenticated.
         Claimed = "claimed",
-        /// The identity is invalid, or the road ended before it mattered.
+        /// The identity is invalid, or the record is not the subject's.
         IdentityInvalid = "identity_invalid",
     }
 }

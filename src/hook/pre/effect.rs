@@ -111,6 +111,7 @@ pub(super) fn check(
     contract: &Contract,
     bound: &Bound,
     bindings: &Bindings,
+    facts_missing: bool,
 ) -> EffectSeen {
     let mut seen = EffectSeen {
         result: CheckResult::pass(Check::Effect),
@@ -123,6 +124,7 @@ pub(super) fn check(
     match identify(contract, effect, &bound.arguments, bindings, true) {
         Ok(identity) => seen.identity = Some(identity),
         // A missing fact has its own reason; what fails with all facts present is the contract's fault.
+        Err(_) if facts_missing => {}
         Err(fault) => refusals.push(reason(ReasonCode::EffectUndefined).saying(fault.to_string())),
     }
     if let Some(identity) = &seen.identity {

@@ -29,6 +29,8 @@ pub(super) struct FactsSeen {
     pub(super) has_relation: bool,
     /// Every `agree` rule holds.
     pub(super) agree: bool,
+    /// A fact that the decision needs is absent, unreadable or stale.
+    pub(super) missing: bool,
     /// Facts that are present and whose relation was declared and holds.
     related: BTreeSet<String>,
 }
@@ -48,6 +50,7 @@ impl FactsSeen {
     pub(super) fn forget(&mut self) {
         self.own_data = true;
         self.agree = true;
+        self.missing = false;
     }
 }
 
@@ -63,6 +66,7 @@ pub(super) fn check(
         own_data: true,
         has_relation: false,
         agree: true,
+        missing: false,
         related: BTreeSet::new(),
     };
     let mut refusals: Vec<Reason> =
@@ -71,6 +75,9 @@ pub(super) fn check(
     for fact in contract.facts.values() {
         if let Some(reason) = unusable(inputs, fact) {
             refusals.push(reason);
+            seen.missing = true;
+            // Whose a record is that is not there, nobody can say: not the subject's.
+            seen.own_data = seen.own_data && fact.relation.is_none();
             continue;
         }
         if let Some(reason) = relation(inputs, fact, bindings, &mut seen) {

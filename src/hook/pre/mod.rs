@@ -212,7 +212,7 @@ fn decide_in(run: &Run<'_>, bundle: &Bundle, inputs: &Inputs, mut prepared: Prep
     let (Some(contract), Some(bound), false) =
         (prepared.contract.clone(), prepared.bound.clone(), prepared.ended)
     else {
-        return decide::unite(bundle, inputs, prepared, None, MatrixColumn::IdentityInvalid);
+        return decide::unite(bundle, inputs, prepared, None, MatrixColumn::Unasked);
     };
     let bindings = bindings(inputs, &bound.arguments);
     let mut facts = facts::check(bundle, inputs, &contract, &bound, &bindings);
@@ -221,7 +221,7 @@ fn decide_in(run: &Run<'_>, bundle: &Bundle, inputs: &Inputs, mut prepared: Prep
         facts.forget();
     }
     provenance::finish(&mut prepared.arguments, &contract, &facts);
-    let mut effect = effect::check(bundle, inputs, &contract, &bound, &bindings);
+    let mut effect = effect::check(bundle, inputs, &contract, &bound, &bindings, facts.missing);
     effect.result = run.mark(effect.result);
     if run.left_out == Some(Check::Effect) {
         effect.above_threshold = false;
@@ -235,7 +235,12 @@ fn decide_in(run: &Run<'_>, bundle: &Bundle, inputs: &Inputs, mut prepared: Prep
         cited_conflict: prepared.cited_conflict,
     };
     let guard = policy::guard(bundle, inputs, &seen);
-    let policy = run.mark(policy::check(bundle, inputs, &seen, &guard));
+    // A policy over a fact that is not there could only fail; the fact has its own reason.
+    let policy = if facts.missing {
+        CheckResult::skipped(Check::Policy)
+    } else {
+        run.mark(policy::check(bundle, inputs, &seen, &guard))
+    };
     prepared.checks.extend([facts.result.clone(), effect.result.clone(), policy]);
     let column = decide::column(&guard);
     decide::unite(bundle, inputs, prepared, effect.identity, column)

@@ -46,7 +46,7 @@ pub(super) fn guard(bundle: &Bundle, inputs: &Inputs, seen: &Seen<'_>) -> Guard 
         facts_agree: seen.facts.agree && !seen.cited_conflict,
         above_threshold: seen.effect.above_threshold,
         own_data: seen.facts.own_data,
-        recipients_within_readers: recipients_within_readers(seen),
+        recipients_within_readers: recipients_within_readers(inputs, seen),
         inputs_intact: inputs_intact(inputs, seen),
         sensitive_before: i64::from(session.counters.sensitive),
     }
@@ -87,8 +87,9 @@ fn in_scope(inputs: &Inputs, seen: &Seen<'_>) -> bool {
     seen.bound.resource.as_ref().is_none_or(|(ty, id)| scope.admits_target(ty, id))
 }
 
-/// Everything that is sent may be read by everybody it is sent to.
-fn recipients_within_readers(seen: &Seen<'_>) -> bool {
+/// Everything that is sent may be read by everybody it is sent to; the subject's own record is the
+/// reader `subject`.
+fn recipients_within_readers(inputs: &Inputs, seen: &Seen<'_>) -> bool {
     if !seen.contract.risks.contains(&Risk::Egress) {
         return true;
     }
@@ -101,8 +102,17 @@ fn recipients_within_readers(seen: &Seen<'_>) -> bool {
         });
     let recipients = seen.arguments.iter().filter(|a| a.role == RoleKind::Recipient);
     recipients
-        .filter_map(|recipient| recipient.at.get(&seen.bound.arguments))
-        .all(|value| value.as_str().is_some_and(|address| sent.admits(address)))
+        .filter_map(|recipient| Some((recipient, recipient.at.get(&seen.bound.arguments)?)))
+        .all(|(recipient, value)| {
+            let Some(address) = value.as_str() else { return false };
+            let ty = seen.contract.input.roles.get(&recipient.at).and_then(|role| role.ty.as_ref());
+            let is_subject = inputs
+                .session
+                .subject
+                .as_ref()
+                .is_some_and(|subject| Some(&subject.ty) == ty && subject.id == address);
+            sent.admits(address) || is_subject && sent.admits("subject")
+        })
 }
 
 /// Nothing this action uses had a corrupt answer that was not read again since.

@@ -119,11 +119,23 @@ async fn somebody_elses_order_looks_like_an_unknown_one(world: World) {
         assert_eq!(answer.stop_reason(), Some(ReasonCode::NotPermitted));
         assert!(answer.result.is_none());
     }
+    let mut told = Vec::new();
+    for order in ["CMD-7001", "CMD-0000"] {
+        let own = world.open("cus_1001", &[order]).await;
+        world.read_order(&own, "CMD-9988").await;
+        let evidence = world.ingest(&own, order).await.id;
+        let arguments = json!({"order_id": order, "reason_code": "other", "evidence_refs": [evidence.as_str()]});
+        let answer = world.submit(&own, intent("create_refund_request", arguments)).await.unwrap();
+        let decision = &answer.action.decision;
+        let place = (decision.matrix_row.clone(), decision.matrix_column.clone());
+        told.push((answer.reasons(), decision.verdict, place));
+    }
+    assert_eq!(told[0], told[1], "a refusal does not tell a foreign record from an unknown one");
     let auditor = world.person("eve", &["auditor"]);
     let query =
         EntryQuery { reason: Some("identity_mismatch".to_owned()), ..EntryQuery::default() };
     let (entries, _) = world.app.entries(&auditor, query, 10, "").await.unwrap();
-    assert_eq!(entries.len(), 1, "the log knows which it was");
+    assert_eq!(entries.len(), 2, "the log knows which it was");
 }
 
 async fn a_citation_must_hold_exactly_once_and_exactly_so(world: World) {

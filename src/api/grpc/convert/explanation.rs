@@ -18,8 +18,11 @@ impl From<Explanation> for v1::Explanation {
             purpose: action.intent.purpose.clone(),
             arguments_json: action.arguments().to_string(),
             steps: steps.into_iter().map(step).collect(),
+            // What was found about a record, and how far a decision came with it, would tell an
+            // agent a foreign record from an unknown one.
             facts: facts
                 .iter()
+                .filter(|_| in_full)
                 .map(|fact| v1::FactUsed {
                     name: fact.name.clone(),
                     tool: format!("{}@{}", fact.tool, fact.tool_version),
@@ -34,7 +37,7 @@ impl From<Explanation> for v1::Explanation {
                         .unwrap_or(i64::MAX),
                 })
                 .collect(),
-            checks: action.decision.checks.iter().map(|result| check(result, in_full)).collect(),
+            checks: action.decision.checks.iter().filter(|_| in_full).map(check).collect(),
             effect: action.verification.as_ref().map(|verification| v1::EffectRead {
                 tool: verification.tool.clone(),
                 verdict: action.state.as_str().to_owned(),
@@ -61,12 +64,11 @@ fn step(step: Step) -> v1::Step {
     }
 }
 
-/// Rules are told to those who see codes in full: an agent that knows them can steer around them.
-fn check(result: &CheckResult, in_full: bool) -> v1::CheckRun {
+fn check(result: &CheckResult) -> v1::CheckRun {
     v1::CheckRun {
         check: result.check.as_str().to_owned(),
         verdict: result.verdict.as_str().to_owned(),
         us: result.us,
-        rules: if in_full { result.rules.clone() } else { Vec::new() },
+        rules: result.rules.clone(),
     }
 }
