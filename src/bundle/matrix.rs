@@ -5,34 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::Bundle;
+pub use crate::domain::decision::MatrixColumn as Column;
 use crate::{
-    domain::contract_terms::{Assurance, Need, Risk, vocabulary},
+    domain::contract_terms::{Assurance, Need, Risk},
     policy::{Guard, PolicyInput, PolicyVerdict, PrincipalFacts, ToolPolicy},
 };
 
-vocabulary! {
-    /// A column of the matrix; the first six are those of the default matrix.
-    Column {
-        /// Clean, named, asked for, facts agree, in scope.
-        Clean = "clean",
-        /// An authority argument is not clean or not named.
-        UncleanOrUnnamed = "unclean_or_unnamed",
-        /// The act was not asked for, or it is outside the scope.
-        NotAskedFor = "not_asked_for_or_out_of_scope",
-        /// Above a threshold, or facts or evidence contradict.
-        AboveOrContradicted = "above_threshold_or_contradicted",
-        /// The subject is only claimed, or the channel not authenticated.
-        Claimed = "claimed",
-        /// The identity is invalid, or the record is another's.
-        IdentityInvalid = "identity_invalid",
-        /// The last answer about the resource was corrupt.
-        InputsCorrupted = "inputs_corrupted",
-        /// A sensitive action was done before in the session.
-        SecondSensitive = "second_sensitive",
-        /// The sign-in is older than its channel allows.
-        StaleSignIn = "stale_sign_in",
-    }
-}
+/// The columns that are printed: those of the design, then the further ones.
+const COLUMNS: [Column; 9] = [
+    Column::Clean,
+    Column::UncleanOrUnnamed,
+    Column::NotAskedFor,
+    Column::AboveOrContradicted,
+    Column::Claimed,
+    Column::IdentityInvalid,
+    Column::InputsCorrupted,
+    Column::SecondSensitive,
+    Column::StaleSignIn,
+];
 
 impl Column {
     /// The heading for people.
@@ -48,6 +38,7 @@ impl Column {
             Self::InputsCorrupted => "inputs corrupted",
             Self::SecondSensitive => "second sensitive action",
             Self::StaleSignIn => "stale sign-in",
+            Self::Unasked => "not asked",
         }
     }
 
@@ -56,6 +47,7 @@ impl Column {
         let clean = Guard::clean;
         let one = |name: &'static str, guard: Guard| (name, guard);
         match self {
+            Self::Unasked => Vec::new(),
             Self::Clean => {
                 let mut list = vec![one("clean", clean())];
                 if matches!(risk, Risk::Irreversible | Risk::Grant) {
@@ -113,7 +105,7 @@ pub struct Matrix {
 pub struct Row {
     /// The risk.
     pub risk: Risk,
-    /// One cell a column, in the order of [`Column::ALL`].
+    /// One cell a column, in the order of [`COLUMNS`].
     pub cells: Vec<Cell>,
 }
 
@@ -198,7 +190,7 @@ impl Matrix {
     pub fn of_probes(probes: &BTreeMap<Risk, ToolPolicy>) -> Self {
         let rows = probes.iter().map(|(&risk, probe)| Row {
             risk,
-            cells: Column::ALL.iter().map(|&column| cell(probe, risk, column)).collect(),
+            cells: COLUMNS.iter().map(|&column| cell(probe, risk, column)).collect(),
         });
         Self { rows: rows.collect() }
     }
@@ -207,7 +199,7 @@ impl Matrix {
     #[must_use]
     pub fn render(&self, bundle: &Bundle) -> String {
         let mut out = format!("{} {} ({})\n\n", bundle.name, bundle.version, bundle.digest);
-        let (main, further) = Column::ALL.split_at(6);
+        let (main, further) = COLUMNS.split_at(6);
         out.push_str(&self.table(main));
         out.push('\n');
         out.push_str(&self.table(further));

@@ -66,20 +66,26 @@ vocabulary! {
 vocabulary! {
     /// Columns of the decision matrix; the last that applies names a decision.
     MatrixColumn {
-        /// The road ended before the matrix was asked.
-        Unasked = "none",
         /// Clean, named, asked for, facts agree, in scope.
         Clean = "clean",
         /// An authority argument is not clean or not named.
-        Unclean = "unclean",
-        /// The act was not asked for, or lies outside the scope.
-        NotAsked = "not_asked",
+        UncleanOrUnnamed = "unclean_or_unnamed",
+        /// The act was not asked for, or it is outside the scope.
+        NotAskedFor = "not_asked_for_or_out_of_scope",
         /// Above a threshold, or facts or evidence contradict.
-        Contradicted = "contradicted",
-        /// The subject is only claimed, or the channel is not authenticated.
+        AboveOrContradicted = "above_threshold_or_contradicted",
+        /// The subject is only claimed, or the channel not authenticated.
         Claimed = "claimed",
         /// The identity is invalid, or the record is not the subject's.
         IdentityInvalid = "identity_invalid",
+        /// The last answer about the resource was corrupt.
+        InputsCorrupted = "inputs_corrupted",
+        /// A sensitive action was done before in the session.
+        SecondSensitive = "second_sensitive",
+        /// The sign-in is older than its channel allows.
+        StaleSignIn = "stale_sign_in",
+        /// The road ended before the matrix was asked.
+        Unasked = "none",
     }
 }
 

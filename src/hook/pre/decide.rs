@@ -19,14 +19,16 @@ use crate::{
 pub(super) fn column(guard: &Guard) -> MatrixColumn {
     if guard.assurance == Assurance::None || !guard.own_data {
         MatrixColumn::IdentityInvalid
+    } else if !guard.inputs_intact {
+        MatrixColumn::InputsCorrupted
     } else if guard.assurance != Assurance::Authenticated {
         MatrixColumn::Claimed
     } else if guard.above_threshold || !guard.facts_agree {
-        MatrixColumn::Contradicted
+        MatrixColumn::AboveOrContradicted
     } else if !guard.act_asked || !guard.in_scope {
-        MatrixColumn::NotAsked
+        MatrixColumn::NotAskedFor
     } else if !guard.authority_clean || !guard.authority_named {
-        MatrixColumn::Unclean
+        MatrixColumn::UncleanOrUnnamed
     } else {
         MatrixColumn::Clean
     }
