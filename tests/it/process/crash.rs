@@ -108,8 +108,59 @@ async fn a_tool_that_fails_twice_sees_one_key(world: World) {
     assert!(world.shop_count(REFUNDS).await <= 1);
 }
 
+/// Each answer comes to a daemon that was not there when the question was asked: one intent goes on,
+/// nothing before it is done again.
+async fn an_answer_after_a_restart_resumes_one_action(world: World) {
+    let configuration = world.configuration();
+    let daemon = Daemon::start(&configuration).await;
+    let session = open(&world, &daemon, &[]).await;
+    let refund = refund_of(&world, &daemon, &session, "CMD-9988").await;
+    let asked = daemon.intents().submit_intent(signed(&world.agent_token(), refund)).await;
+    let asked = asked.unwrap().into_inner();
+    assert_eq!(asked.state(), v1::ActionState::ActionAwaitingConfirmation, "{asked:?}");
+    daemon.kill().await;
+
+    let daemon = Daemon::start(&configuration).await;
+    let digest = asked.question.unwrap().digest;
+    let yes = v1::ConfirmActionRequest {
+        name: asked.name.clone(),
+        digest: digest.clone(),
+        confirm: true,
+    };
+    let principal = world.customer_token("cus_1001", Some(&digest));
+    let confirmed = daemon.intents().confirm_action(signed(&principal, yes)).await.unwrap();
+    let mut action = confirmed.into_inner();
+    if action.state() == v1::ActionState::ActionAwaitingApproval {
+        daemon.kill().await;
+        let daemon = Daemon::start(&configuration).await;
+        let question = action.question.take().unwrap();
+        let ballot = v1::VoteRequest {
+            name: question.escalation,
+            digest: question.digest,
+            approve: true,
+            reason: String::new(),
+        };
+        let approver = world.person_token("ann", &["approver", "refund_approver"]);
+        let mut approvals =
+            v1::approval_service_client::ApprovalServiceClient::new(daemon.channel());
+        action = approvals.vote(signed(&approver, ballot)).await.unwrap().into_inner();
+        assert!(action.outcome.as_ref().is_some_and(|outcome| outcome.executed), "{action:?}");
+        assert_eq!(rested(&world, &daemon, &asked.name).await, v1::ActionState::Verified);
+    } else {
+        assert_eq!(rested(&world, &daemon, &asked.name).await, v1::ActionState::Verified);
+    }
+    assert_eq!(world.shop_count(POSTS).await, 1);
+    assert_eq!(world.shop_count(REFUNDS).await, 1);
+}
+
 mod sqlite {
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_answer_after_a_restart_resumes_one_action() {
+        let world = world(Home::sqlite().await).await;
+        super::an_answer_after_a_restart_resumes_one_action(world).await;
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn killed_while_the_tool_acts() {
@@ -129,6 +180,12 @@ mod sqlite {
 
 mod postgres {
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_answer_after_a_restart_resumes_one_action() {
+        let world = world(Home::postgres().await).await;
+        super::an_answer_after_a_restart_resumes_one_action(world).await;
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn killed_while_the_tool_acts() {

@@ -275,20 +275,29 @@ impl World {
     }
 
     pub(crate) fn person(&self, sub: &str, roles: &[&str]) -> Caller {
+        self.caller(&self.person_token(sub, roles))
+    }
+
+    pub(crate) fn person_token(&self, sub: &str, roles: &[&str]) -> String {
         let now = self.clock.now();
-        let claims = json!({"sub": sub, "tenant": "acme", "roles": roles, "auth_time": now.seconds(), "amr": ["hwk"]});
-        self.caller(&self.keys.mint(PEOPLE, TokenKind::Person, now, claims))
+        let claims = json!({"sub": sub, "tenant": "acme", "roles": roles,
+            "auth_time": now.seconds(), "amr": ["hwk"]});
+        self.keys.mint(PEOPLE, TokenKind::Person, now, claims)
     }
 
     /// The customer himself, through the portal; with the digest of what he confirms.
     pub(crate) fn customer(&self, customer: &str, digest: Option<&str>) -> Caller {
+        self.caller(&self.customer_token(customer, digest))
+    }
+
+    pub(crate) fn customer_token(&self, customer: &str, digest: Option<&str>) -> String {
         let now = self.clock.now();
-        let mut claims = json!({"sub": format!("p_{customer}"), "tenant": "acme", "auth_time": now.seconds(),
-            "amr": ["pwd"], "azp": "portal"});
+        let mut claims = json!({"sub": format!("p_{customer}"), "tenant": "acme",
+            "auth_time": now.seconds(), "amr": ["pwd"], "azp": "portal"});
         if let Some(digest) = digest {
             claims["digest"] = Value::from(digest);
         }
-        self.caller(&self.keys.mint(PORTAL, TokenKind::Principal, now, claims))
+        self.keys.mint(PORTAL, TokenKind::Principal, now, claims)
     }
 
     pub(crate) fn session_token(&self, customer: &str) -> String {
