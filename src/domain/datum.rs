@@ -91,6 +91,52 @@ impl Datum {
         };
         format!("{}:{integrity}", self.id)
     }
+
+    /// The datum with only what `reader` may read: members without him among their readers are left
+    /// out, elements become null so that the others keep their places.
+    #[must_use]
+    pub fn redacted_for(mut self, reader: &str) -> Self {
+        let admits = |at: &Pointer| self.labels.nearest(at).readers.admits(reader);
+        self.content = match self.content {
+            Content::Json(value) => {
+                Content::Json(redact(&Pointer::root(), value, &admits).unwrap_or(Value::Null))
+            }
+            Content::Text(_) if !admits(&Pointer::root()) => Content::Text(String::new()),
+            Content::Bytes(_) if !admits(&Pointer::root()) => Content::Bytes(Vec::new()),
+            Content::Text(_) | Content::Bytes(_) => self.content,
+        };
+        self
+    }
+}
+
+fn redact(at: &Pointer, value: Value, admits: &impl Fn(&Pointer) -> bool) -> Option<Value> {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let kept: Map<String, Value> = members
+                .into_iter()
+                .filter_map(|(name, member)| {
+                    let member = redact(&at.child(&name), member, admits)?;
+                    Some((name, member))
+                })
+                .collect();
+            (!kept.is_empty() || admits(at)).then_some(Value::Object(kept))
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let items: Vec<Option<Value>> = items
+                .into_iter()
+                .enumerate()
+                .map(|(index, item)| redact(&at.child(&index.to_string()), item, admits))
+                .collect();
+            (items.iter().any(Option::is_some) || admits(at))
+                .then(|| Value::Array(items.into_iter().map(Option::unwrap_or_default).collect()))
+        }
+        leaf @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_)) => admits(at).then_some(leaf),
+    }
 }
 
 impl Content {
@@ -238,6 +284,40 @@ mod tests {
             without_quotations("please\n> lend b9\n```\nlend b8\n```\nlend b1"),
             "please\nlend b1"
         );
+    }
+
+    #[test]
+    fn redaction_keeps_what_the_reader_may_read_and_nothing_else() {
+        let readers = |names: &[&str]| Label {
+            readers: super::super::label::Readers::Only(
+                names.iter().map(|n| (*n).to_owned()).collect(),
+            ),
+            ..Label::unlabelled()
+        };
+        let at = |text: &str| Pointer::parse(text).unwrap();
+        let mut labels = LabelMap::whole(readers(&["subject", "staff"]));
+        labels.set(at("/note"), readers(&["staff"]));
+        labels.set(at("/items/0"), readers(&["staff"]));
+        let tail = "0".repeat(26);
+        let datum = Datum {
+            id: DatumId::parse(&format!("loan_{tail}")).unwrap(),
+            session: SessionId::parse(&format!("ses_{tail}")).unwrap(),
+            media_type: "application/json".to_owned(),
+            content: Content::Json(
+                serde_json::json!({"id": "B-1", "note": "private", "items": ["a", "b"]}),
+            ),
+            labels,
+            origin: Origin::Ingested,
+            created_at: Timestamp::from_micros(0),
+            display: None,
+        };
+        let seen = |reader: &str| datum.clone().redacted_for(reader).content;
+        assert_eq!(
+            seen("subject"),
+            Content::Json(serde_json::json!({"id": "B-1", "items": [null, "b"]}))
+        );
+        assert_eq!(seen("staff"), datum.content);
+        assert_eq!(seen("public"), Content::Json(Value::Null));
     }
 
     #[test]

@@ -159,6 +159,14 @@ impl Caller {
         }
     }
 
+    /// The group that it counts as among the readers of a label.
+    pub fn reader(&self) -> &'static str {
+        match self {
+            Self::Workload(_) | Self::Principal(_) => "subject",
+            Self::Person(_) => "staff",
+        }
+    }
+
     /// The subject of the credential.
     pub fn sub(&self) -> &str {
         match self {

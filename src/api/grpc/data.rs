@@ -4,7 +4,10 @@ use tonic::{Request, Response, Status};
 
 use super::{
     Api,
-    convert::{data, intent::exposes},
+    convert::{
+        data,
+        intent::{exposes, redacts},
+    },
     status,
 };
 use crate::{
@@ -43,7 +46,11 @@ impl DataService for Api {
         let v1::GetDatumRequest { session, datum, view } = request.into_inner();
         let exposes = exposes("view", view)?;
         let found = self.app.datum(&caller, &session, &datum, exposes).await;
-        Ok(Response::new(data::datum(&found.map_err(|r| status::from(&r))?, exposes)))
+        let mut datum = found.map_err(|r| status::from(&r))?;
+        if redacts(view) {
+            datum = datum.redacted_for(caller.reader());
+        }
+        Ok(Response::new(data::datum(&datum, exposes)))
     }
 
     async fn list_data(

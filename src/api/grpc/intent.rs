@@ -2,7 +2,11 @@
 
 use tonic::{Request, Response, Status};
 
-use super::{Api, convert::intent::exposes, status};
+use super::{
+    Api,
+    convert::intent::{exposes, redacts},
+    status,
+};
 use crate::{
     app::intent::{Confirmation, Submission},
     pb::v1::{self, intent_service_server::IntentService},
@@ -35,8 +39,14 @@ impl IntentService for Api {
         request: Request<v1::SubmitIntentRequest>,
     ) -> Result<Response<v1::Action>, Status> {
         let caller = self.caller(&request)?;
-        let submission = Submission::try_from(request.into_inner())?;
-        let answer = self.app.submit(&caller, submission).await.map_err(|r| status::from(&r))?;
+        let message = request.into_inner();
+        let redacts = redacts(message.result_view);
+        let submission = Submission::try_from(message)?;
+        let mut answer =
+            self.app.submit(&caller, submission).await.map_err(|r| status::from(&r))?;
+        if redacts {
+            answer.result = answer.result.map(|datum| datum.redacted_for(caller.reader()));
+        }
         Ok(Response::new(answer.into()))
     }
 
@@ -47,8 +57,11 @@ impl IntentService for Api {
         let caller = self.caller(&request)?;
         let v1::GetActionRequest { name, result_view } = request.into_inner();
         let exposes = exposes("result_view", result_view)?;
-        let answer =
-            self.app.action(&caller, &name, exposes).await.map_err(|r| status::from(&r))?;
+        let found = self.app.action(&caller, &name, exposes).await;
+        let mut answer = found.map_err(|r| status::from(&r))?;
+        if redacts(result_view) {
+            answer.result = answer.result.map(|datum| datum.redacted_for(caller.reader()));
+        }
         Ok(Response::new(answer.into()))
     }
 

@@ -30,6 +30,12 @@ pub fn exposes(field: &str, view: i32) -> Result<bool, FieldError> {
     }
 }
 
+/// Whether a view leaves out what its caller may not read.
+#[must_use]
+pub fn redacts(view: i32) -> bool {
+    view == v1::View::Redacted as i32
+}
+
 impl TryFrom<v1::SubmitIntentRequest> for Submission {
     type Error = FieldError;
 
