@@ -47,7 +47,9 @@ fn by_text(datum: &Datum, pointer: &Pointer, exact: &str, value: &Value) -> Cite
     let Some(Value::String(text)) = datum.content.at(pointer) else {
         return Cited::Fails;
     };
-    if exact.is_empty() || occurrences(&normal(&text), &normal(exact)) != 1 {
+    let (text, span) = (normal(&text), normal(exact));
+    // Once at all, and there as a whole: `B-1` neither counts inside `B-11` nor beside it.
+    if span.is_empty() || text.matches(&span).count() != 1 || occurrences(&text, &span) != 1 {
         return Cited::Fails;
     }
     if same(&Value::String(exact.to_owned()), value) || number_text(value) == Some(normal(exact)) {
@@ -88,7 +90,7 @@ fn number_text(value: &Value) -> Option<String> {
 /// identifier that merely contains it is another value.
 #[must_use]
 pub fn occurrences(text: &str, needle: &str) -> usize {
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let first_is_word = is_word(needle.chars().next());
     let last_is_word = is_word(needle.chars().next_back());
     text.char_indices()
@@ -171,8 +173,10 @@ mod tests {
         assert_eq!(check(&text_cite("B-1"), &json!("B-7"), &once), Cited::Differs);
         let twice = [datum(Content::Text("B-1 and B-1".into()), LabelMap::default())];
         assert_eq!(check(&text_cite("B-1"), &json!("B-1"), &twice), Cited::Fails);
-        let longer = [datum(Content::Text("about B-11".into()), LabelMap::default())];
-        assert_eq!(check(&text_cite("B-1"), &json!("B-1"), &longer), Cited::Fails);
+        for longer in ["about B-11", "about B-1-7", "about AB-1", "about X-B-1", "B-1 or B-11"] {
+            let data = [datum(Content::Text(longer.into()), LabelMap::default())];
+            assert_eq!(check(&text_cite("B-1"), &json!("B-1"), &data), Cited::Fails, "{longer}");
+        }
     }
 
     #[test]
