@@ -135,15 +135,40 @@ fn claims(command: &TokenCommand, now: Timestamp) -> Result<Map<String, Value>, 
         let (name, value) = given
             .split_once('=')
             .ok_or_else(|| format!("`{given}` is not `--claim NAME=VALUE`"))?;
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        claims.insert(name.to_owned(), value);
+        let read = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        claims.insert(name.to_owned(), fit(name, claims.get(name), read, value)?);
     }
     Ok(claims)
+}
+
+/// A claim that the kind has as text stays text (`agent_instance=1`); one that it has as a list must be one, since the
+/// daemon would only say that the token is malformed.
+fn fit(name: &str, default: Option<&Value>, read: Value, given: &str) -> Result<Value, String> {
+    if default.is_some_and(Value::is_string) && !read.is_string() {
+        return Ok(Value::from(given));
+    }
+    let is_list =
+        default.is_some_and(Value::is_array) || matches!(name, "acts" | "roles" | "rights");
+    if is_list && !read.is_array() {
+        return Err(format!("claim `{name}` is a list: --claim '{name}=[\"…\"]'"));
+    }
+    Ok(read)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_where_text_belongs_is_text_and_a_scalar_where_a_list_belongs_is_refused() {
+        let text = Value::from("dev-1");
+        let fitted = fit("agent_instance", Some(&text), Value::from(1), "1");
+        assert_eq!(fitted, Ok(Value::from("1")));
+        assert!(fit("acts", None, Value::from("lend"), "lend").is_err());
+        let list = serde_json::json!(["lend"]);
+        assert_eq!(fit("acts", None, list.clone(), "[\"lend\"]"), Ok(list));
+        assert_eq!(fit("customer_id", None, Value::from("c_1"), "c_1"), Ok(Value::from("c_1")));
+    }
     use crate::{config::Config, daemon::verifier};
 
     #[test]
